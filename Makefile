@@ -1,0 +1,53 @@
+# Every target makes the virtual environment it needs; nothing but python3 and make is assumed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.dev
+BENCH_STAMP := $(VENV)/.bench
+
+.PHONY: setup demo test test-all lint bench docs clean
+
+setup: $(STAMP)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "relscape needs Python 3.11 or newer; $(PYTHON) is older. Try: make setup PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
+	  { echo "$(PYTHON) cannot make virtual environments (ensurepip is missing)."; \
+	    echo "Install your distribution's venv package, e.g. on Debian or Ubuntu:"; \
+	    $(PYTHON) -c 'import sys; print("  apt install python%d.%d-venv" % sys.version_info[:2])'; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+$(BENCH_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/relscape demo
+
+test: $(STAMP) lint
+	$(BIN)/python -m pytest -m 'not long' --cov --cov-report=term
+
+test-all: $(STAMP) lint
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(BENCH_STAMP)
+	$(BIN)/python -m benchmarks
+
+docs: $(STAMP)
+	$(BIN)/python docs/generate.py
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+clean:
+	rm -rf $(VENV) build dist docs/_build docs/api .mypy_cache .pytest_cache .ruff_cache

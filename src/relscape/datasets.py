@@ -1,0 +1,1 @@
+"""Front door to the data sets."""

@@ -1,0 +1,145 @@
+"""Writing files and directories whole or not at all, and saying plainly why it failed."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from relscape.errors import StorageError
+
+__all__ = ["atomic_file", "replace_directory", "storage_errors"]
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+_REMEDIES = {
+    errno.ENOSPC: "Free some space or choose another place.",
+    errno.EDQUOT: "Your quota is used up: free some space or choose another place.",
+    errno.EACCES: "You have no permission there: choose another place or ask for access.",
+    errno.EPERM: "You have no permission there: choose another place or ask for access.",
+    errno.EROFS: "That place is read-only: choose another one.",
+    errno.ENOTDIR: "A part of the path is a file, not a directory.",
+    errno.EISDIR: "That is a directory; a file was meant.",
+    errno.ENOENT: "A directory on the way does not exist.",
+}
+
+
+@contextmanager
+def storage_errors(action: str, path: Path) -> Iterator[None]:
+    """Turn an operating system's error into one message with the path and the remedy."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        remedy = _REMEDIES.get(error.errno or 0, "")
+        raise StorageError(f"cannot {action} {path}: {reason}. {remedy}".rstrip()) from error
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Give a path to write to; when the block ends well, the file replaces ``path`` in one step."""
+    with storage_errors("write", path):
+        if path.is_dir():
+            raise StorageError(f"cannot write {path}: it is a directory; give the name of a file in it.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        draft = Path(name)
+        try:
+            yield draft
+            _sync(draft)
+            draft.chmod(0o666 & ~_umask())
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def replace_directory(
+    path: Path, write: Callable[[Path], None], owned: Callable[[Path], set[str] | None]
+) -> None:
+    """Write a directory beside ``path``, then put it in place in one step.
+
+    ``owned`` names the entries of an existing directory that belong to the earlier result, or gives
+    None when the directory is not one of ours: then only an empty one is replaced. Entries that are
+    not owned, such as a picture a person put there, stay.
+    """
+    with storage_errors("write", path):
+        if path.exists() and not path.is_dir():
+            raise StorageError(f"cannot write {path}: a file of that name is there; choose another name.")
+        earlier = owned(path) if path.is_dir() and any(path.iterdir()) else set()
+        if earlier is None:
+            raise StorageError(
+                f"cannot write {path}: that directory holds something else; "
+                "choose a new name or an earlier result to replace."
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+        try:
+            draft.chmod(0o777 & ~_umask())
+            write(draft)
+            for written in draft.rglob("*"):
+                _sync(written)
+            _put_in_place(draft, path)
+            _sync(path.parent)
+            if draft.is_dir():
+                _keep_the_rest(draft, path, earlier)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _keep_the_rest(old: Path, new: Path, owned: set[str]) -> None:
+    """Move what did not belong to the earlier result over to the new one."""
+    for entry in old.iterdir():
+        target = new / entry.name
+        if entry.name not in owned and not target.exists():
+            entry.rename(target)
+
+
+def _put_in_place(draft: Path, path: Path) -> None:
+    """Swap ``draft`` and ``path``; what was at ``path`` is left at ``draft`` for removal."""
+    if not path.exists():
+        draft.rename(path)
+        return
+    if _exchange(draft, path):
+        return
+    aside = path.with_name(f".{path.name}.previous")
+    shutil.rmtree(aside, ignore_errors=True)
+    path.rename(aside)
+    draft.rename(path)
+    aside.rename(draft)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Exchange two directories in one step where the system can (Linux); say whether it did."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    done = renameat2(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE)
+    return bool(done == 0)
+
+
+def _sync(path: Path) -> None:
+    """Bring a file or directory to the disk, so that a full one is noticed before the swap."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,129 @@
+"""A model laid down as plain values and arrays: ``model.json`` and ``model.safetensors``, never a pickle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from relscape.errors import FormatError
+from relscape.protocols import AnyArray, TextArray
+
+__all__ = ["ModelState", "read_arrays", "read_json", "write_arrays", "write_json"]
+
+FORMAT = "relscape-model"
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class ModelState:
+    """Everything a fitted model needs to work again.
+
+    ``values`` holds what JSON can say, ``arrays`` numbers, ``texts`` arrays of names.
+    """
+
+    model: str
+    parameters: Mapping[str, Any]
+    values: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, AnyArray] = field(default_factory=dict)
+    texts: Mapping[str, TextArray] = field(default_factory=dict)
+
+    def write(self, directory: Path) -> None:
+        """Write the two files into an existing directory."""
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "model": self.model,
+            "parameters": self.parameters,
+            "values": self.values,
+            "texts": sorted(self.texts),
+        }
+        packed = dict(self.arrays)
+        for name, texts in self.texts.items():
+            packed[f"{name}.bytes"], packed[f"{name}.ends"] = _pack(texts)
+        write_json(directory / "model.json", header)
+        write_arrays(directory / "model.safetensors", packed)
+
+    @classmethod
+    def read(cls, directory: Path) -> ModelState:
+        """Read what :meth:`write` wrote; anything else is refused."""
+        path = directory / "model.json"
+        header = read_json(path, FORMAT, VERSION)
+        arrays = read_arrays(directory / "model.safetensors")
+        try:
+            texts = {
+                name: _unpack(arrays.pop(f"{name}.bytes"), arrays.pop(f"{name}.ends"))
+                for name in header["texts"]
+            }
+            return cls(header["model"], header["parameters"], header["values"], arrays, texts)
+        except (KeyError, TypeError, AttributeError, UnicodeDecodeError) as error:
+            raise FormatError(f"{path}: this model is damaged ({error!r}); fit it again.") from error
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write readable JSON; NaN is refused because other tools cannot read it."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
+    """Turn numpy scalars and small arrays into what JSON knows."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def read_json(path: Path, form: str, version: int) -> dict[str, Any]:
+    """Read a header and check that it is of the expected form and of a version we know."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise FormatError(f"{path} is missing: {path.parent} is not a {form}, or was damaged.") from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise FormatError(f"{path} is not readable JSON ({error}); it was damaged or is not ours.") from error
+    if not isinstance(content, dict) or content.get("format") != form:
+        raise FormatError(f"{path} is not a {form}.")
+    if content.get("version") != version:
+        raise FormatError(
+            f"{path} has format version {content.get('version')!r}; this relscape reads version {version}. "
+            "Install a matching relscape or make it again."
+        )
+    return content
+
+
+def write_arrays(path: Path, arrays: Mapping[str, AnyArray]) -> None:
+    """Write named arrays as safetensors."""
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, str(path))
+
+
+def read_arrays(path: Path) -> dict[str, AnyArray]:
+    """Read named arrays; a damaged file is refused."""
+    try:
+        return dict(load_file(str(path)))
+    except FileNotFoundError as error:
+        raise FormatError(f"{path} is missing: the directory was damaged.") from error
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise FormatError(f"{path} is damaged ({error}).") from error
+
+
+def _pack(texts: TextArray) -> tuple[AnyArray, AnyArray]:
+    """Lay texts end to end as bytes, with the end of each."""
+    encoded = [str(text).encode() for text in texts]
+    ends = np.cumsum([len(e) for e in encoded], dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
+
+
+def _unpack(packed: AnyArray, ends: AnyArray) -> TextArray:
+    content = packed.tobytes()
+    starts = np.concatenate([[0], ends[:-1]]) if ends.size else ends
+    return np.array(
+        [content[a:b].decode() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)], dtype=object
+    )

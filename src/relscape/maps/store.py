@@ -1,0 +1,223 @@
+"""The file format of a map: a directory of JSON, Parquet and safetensors, readable by anything.
+
+::
+
+    map.json                 format version, model, parameters, scores, provenance, what files there are
+    KIND.parquet             id, label, z0 … z(k-1), x, y, fields; one row a thing
+    relations/NAME.parquet   from, to, weight (when asked for)
+    arrays.safetensors       prototypes, responses, alignments (when there are any)
+    model/                   model.json, model.safetensors (when new things may be placed)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.sparse import coo_array, csr_array
+
+from relscape.data import Relation
+from relscape.data.labels import match
+from relscape.errors import DataError, FormatError, StorageError
+from relscape.maps.files import replace_directory, storage_errors
+from relscape.maps.map import Group, Map, group_table
+from relscape.maps.state import ModelState, read_arrays, read_json, write_arrays, write_json
+from relscape.protocols import AnyArray
+
+__all__ = ["read_map", "write_map"]
+
+FORMAT = "relscape-map"
+VERSION = 1
+
+
+def write_map(map_: Map, path: Path) -> Path:
+    """Write a map as a directory, whole or not at all; an earlier map there is replaced."""
+    replace_directory(path, lambda draft: _write(map_, draft), _owned)
+    return path
+
+
+def _owned(path: Path) -> set[str] | None:
+    """Name the entries of a map's directory; None when it is not a map."""
+    try:
+        header = read_json(path / "map.json", FORMAT, VERSION)
+        files = {str(entry["file"]) for entry in header["groups"]}
+    except (StorageError, OSError, KeyError, TypeError):
+        return None
+    return files | {"map.json", "arrays.safetensors", "relations", "model"}
+
+
+def _write(map_: Map, directory: Path) -> None:
+    kinds = dict(zip(map_.groups, _file_names(map_.groups), strict=True))
+    links = dict(zip(map_.relations, _file_names(map_.relations), strict=True))
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": map_.model,
+        "n_components": map_.n_components,
+        "parameters": map_.parameters,
+        "scores": map_.scores,
+        "provenance": map_.provenance,
+        "layout": map_.drawn_by,
+        "groups": [_describe_group(map_.group(kind), file) for kind, file in kinds.items()],
+        "relations": [
+            {
+                "name": r.name,
+                "rows": r.rows,
+                "columns": r.columns,
+                "directed": r.directed,
+                "file": f"relations/{links[r.name]}",
+            }
+            for r in map_.relations.values()
+        ],
+        "arrays": "arrays.safetensors" if map_.arrays else None,
+        "model_directory": "model" if map_.model_state else None,
+    }
+    for kind, file in kinds.items():
+        pq.write_table(
+            group_table(map_.group(kind)).drop_columns("kind"), directory / file, compression="zstd"
+        )
+    if links:
+        (directory / "relations").mkdir()
+    for relation in map_.relations.values():
+        table = _relation_table(map_, relation)
+        pq.write_table(table, directory / "relations" / links[relation.name], compression="zstd")
+    if map_.arrays:
+        write_arrays(directory / "arrays.safetensors", map_.arrays)
+    if map_.model_state:
+        (directory / "model").mkdir()
+        map_.model_state.write(directory / "model")
+    write_json(directory / "map.json", header)
+
+
+def _file_names(names: Iterable[str]) -> list[str]:
+    """Turn names of kinds into file names that are safe and distinct everywhere."""
+    taken: set[str] = {"map", "arrays", "model", "relations"}
+    files = []
+    for name in names:
+        stem = re.sub(r"[^\w-]+", "_", name) or "_"
+        candidate, count = stem, 2
+        while candidate.lower() in taken:
+            candidate, count = f"{stem}-{count}", count + 1
+        taken.add(candidate.lower())
+        files.append(f"{candidate}.parquet")
+    return files
+
+
+def _describe_group(group: Group, file: str) -> dict[str, Any]:
+    reserved = group_table(Group(group.kind, group.ids[:0], group.coordinates[:0])).column_names
+    reserved += ["x", "y"]
+    fields = {name: f"field_{name}" if name in reserved else name for name in group.fields}
+    return {
+        "kind": group.kind,
+        "file": file,
+        "size": len(group),
+        "labelled": group.labels is not None,
+        "fields": fields,
+    }
+
+
+def _relation_table(map_: Map, relation: Relation) -> Any:
+    entries = coo_array(relation.matrix)
+    rows, columns = (_relation_ids(map_, relation, kind) for kind in (relation.rows, relation.columns))
+    return pa.table(
+        {
+            "from": pa.DictionaryArray.from_arrays(entries.coords[0].astype(np.int32), rows),
+            "to": pa.DictionaryArray.from_arrays(entries.coords[1].astype(np.int32), columns),
+            "weight": entries.data,
+        }
+    )
+
+
+def _relation_ids(map_: Map, relation: Relation, kind: str) -> AnyArray:
+    group = map_.group(kind)
+    axis = 0 if kind == relation.rows else 1
+    if relation.matrix.shape[axis] != len(group):
+        raise DataError(
+            f"relation {relation.name!r} has {relation.matrix.shape[axis]} entries for kind {kind!r}, "
+            f"the map has {len(group)} points of it."
+        )
+    return np.asarray(group.ids)
+
+
+def read_map(path: Path) -> Map:
+    """Read a map; anything damaged or not ours is refused with the file's name."""
+    if not path.exists():
+        raise StorageError(f"there is no map at {path}.")
+    if not path.is_dir():
+        raise FormatError(f"{path} is a file; a map is a directory with map.json in it.")
+    with storage_errors("read", path):
+        header = read_json(path / "map.json", FORMAT, VERSION)
+        try:
+            return _read(path, header)
+        except (KeyError, TypeError, IndexError, DataError, pa.ArrowException) as error:
+            raise FormatError(f"{path}: this map is damaged ({error}); make it again.") from error
+
+
+def _read(path: Path, header: dict[str, Any]) -> Map:
+    groups = [_read_group(path, entry, header["n_components"]) for entry in header["groups"]]
+    by_kind = {group.kind: group for group in groups}
+    relations = [_read_relation(path, entry, by_kind) for entry in header["relations"]]
+    return Map(
+        groups,
+        model=header["model"],
+        parameters=header["parameters"],
+        scores=header["scores"],
+        provenance=header["provenance"],
+        drawn_by=header["layout"],
+        relations=relations,
+        arrays=read_arrays(_inside(path, header["arrays"])) if header["arrays"] else None,
+        model_state=ModelState.read(path / "model") if header["model_directory"] else None,
+    )
+
+
+def _inside(path: Path, name: str) -> Path:
+    """Give the path of a file of the map; a name that points elsewhere is refused."""
+    parts = PurePosixPath(name).parts
+    if not parts or ".." in parts or PurePosixPath(name).is_absolute() or "\\" in name:
+        raise FormatError(f"{path / 'map.json'} names a file outside the map: {name!r}.")
+    return path / name
+
+
+def _read_table(path: Path) -> Any:
+    try:
+        return pq.read_table(path)
+    except FileNotFoundError as error:
+        raise FormatError(f"{path} is missing: the map was damaged.") from error
+    except (pa.ArrowException, OSError) as error:
+        raise FormatError(f"{path} is not a readable Parquet file ({error}).") from error
+
+
+def _read_group(path: Path, entry: dict[str, Any], dimensions: int) -> Group:
+    table = _read_table(_inside(path, entry["file"]))
+    if table.num_rows != entry["size"]:
+        raise FormatError(f"{path / entry['file']} has {table.num_rows} rows, map.json says {entry['size']}.")
+
+    def column(name: str) -> AnyArray:
+        return np.asarray(table.column(name).to_numpy())
+
+    coordinates = np.column_stack([column(f"z{axis}") for axis in range(dimensions)])
+    return Group(
+        entry["kind"],
+        column("id"),
+        coordinates,
+        column("label") if entry["labelled"] else None,
+        np.column_stack([column("x"), column("y")]),
+        {name: column(stored) for name, stored in entry["fields"].items()},
+    )
+
+
+def _read_relation(path: Path, entry: dict[str, Any], groups: dict[str, Group]) -> Relation:
+    table = _read_table(_inside(path, entry["file"]))
+    rows, columns = groups[entry["rows"]], groups[entry["columns"]]
+    i = match(table.column("from").to_pylist(), rows.ids)
+    j = match(table.column("to").to_pylist(), columns.ids)
+    if (i < 0).any() or (j < 0).any():
+        raise FormatError(f"{path / entry['file']} relates things that are not on the map.")
+    weights = table.column("weight").to_numpy()
+    matrix = csr_array(coo_array((weights, (i, j)), shape=(len(rows), len(columns))))
+    return Relation(entry["name"], entry["rows"], entry["columns"], matrix, entry["directed"])

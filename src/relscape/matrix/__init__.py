@@ -1,0 +1,1 @@
+"""Data to numbers: pure functions on sparse arrays."""

@@ -1,0 +1,1 @@
+"""Thin estimators: check, matrix, objective and solver, map."""

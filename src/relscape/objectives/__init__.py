@@ -1,0 +1,1 @@
+"""What is minimised: value and gradient, one idea a file."""

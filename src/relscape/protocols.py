@@ -1,0 +1,65 @@
+"""Array aliases and the interfaces between the rooms of the house. Imports nothing of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    SparseArray: TypeAlias = csr_array
+else:
+    SparseArray = Any
+
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+IntArray: TypeAlias = NDArray[np.integer[Any]]
+BoolArray: TypeAlias = NDArray[np.bool_]
+TextArray: TypeAlias = NDArray[np.object_]
+AnyArray: TypeAlias = NDArray[Any]
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Anything outside that can be read into relational data."""
+
+    def read(self) -> Any:
+        """Read everything and return a ``RelationalData``."""
+        ...
+
+
+@runtime_checkable
+class RelationOperator(Protocol):
+    """A nonnegative relation of m row objects and n column objects, seen only through products.
+
+    The spectral models and CODE are written against this, so that a relation spread over many
+    machines can stand in for a local sparse array.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Give the number of row objects and of column objects."""
+        ...
+
+    def row_sums(self) -> FloatArray:
+        """Sum over columns, one value a row object."""
+        ...
+
+    def column_sums(self) -> FloatArray:
+        """Sum over rows, one value a column object."""
+        ...
+
+    def matmat(self, right: FloatArray) -> FloatArray:
+        """Multiply by an array of n rows from the right: ``R @ right``."""
+        ...
+
+    def rmatmat(self, left: FloatArray) -> FloatArray:
+        """Multiply the transpose by an array of m rows: ``R.T @ left``."""
+        ...
+
+    def row_blocks(self, rows: int) -> Iterator[tuple[slice, SparseArray]]:
+        """Walk over the relation in sparse blocks of at most ``rows`` rows, in order."""
+        ...

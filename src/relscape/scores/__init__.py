@@ -1,0 +1,1 @@
+"""A map or coordinates and the truth, to numbers."""

@@ -1,0 +1,99 @@
+"""The one place for singular pairs: values and vectors sorted together, signs fixed, starts seeded."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import svd
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, svds
+
+from relscape.errors import DataError, ParameterError
+from relscape.protocols import FloatArray
+
+__all__ = ["Triplets", "thin_svd", "truncated_svd"]
+
+# Up to this many entries a dense LAPACK decomposition is as fast as Lanczos, and exact to the last digit.
+DENSE_ENTRIES = 1_000_000
+
+
+class Triplets(NamedTuple):
+    """Singular triplets, largest value first: ``U`` (m × k), ``values`` (k), ``V`` (n × k)."""
+
+    U: FloatArray
+    values: FloatArray
+    V: FloatArray
+
+
+def thin_svd(matrix: FloatArray) -> Triplets:
+    """Decompose a dense matrix completely."""
+    U, values, Vt = svd(matrix, full_matrices=False, check_finite=False)
+    return _signed(U, values, Vt.T)
+
+
+def truncated_svd(
+    operator: LinearOperator,
+    k: int,
+    random_state: np.random.Generator,
+    tolerance: float = 1e-8,
+    start: FloatArray | None = None,
+) -> Triplets:
+    """Find the ``k`` largest singular triplets of an operator that is never formed.
+
+    Small operators (up to 10⁶ entries) are decomposed by LAPACK, larger ones by ARPACK's Lanczos
+    iteration on the smaller Gram operator, to a relative ``tolerance`` of the squared values.
+
+    Parameters
+    ----------
+    operator : LinearOperator
+        m × n.
+    k : int
+        How many triplets, at most ``min(m, n)`` (less than that for large operators).
+    random_state : numpy.random.Generator
+        Draws the first vector of the iteration.
+    tolerance : float
+        Of ARPACK; 0 means machine precision.
+    start : array, optional
+        A first vector of length ``min(m, n)``, for a warm start.
+    """
+    m, n = operator.shape
+    smaller = min(m, n)
+    if not 1 <= k <= smaller:
+        raise ParameterError(f"k={k}: a {m} × {n} operator has between 1 and {smaller} singular triplets.")
+    if m * n <= DENSE_ENTRIES:
+        return _first(thin_svd(_dense(operator)), k)
+    if k == smaller:
+        raise ParameterError(
+            f"n_components={k} is all of the {m} × {n} relation's dimensions; ask for at most {smaller - 1}."
+        )
+    first = random_state.uniform(-1.0, 1.0, smaller) if start is None else start
+    try:
+        U, values, Vt = svds(operator, k=k, solver="arpack", v0=first, tol=tolerance, maxiter=20 * smaller)
+    except ArpackNoConvergence as error:
+        raise DataError(
+            f"the decomposition found {len(error.eigenvalues)} of {k} axes and then did not converge; "
+            "ask for fewer components."
+        ) from error
+    order = np.argsort(values)[::-1]
+    return _signed(U[:, order], values[order], Vt[order].T)
+
+
+def _dense(operator: LinearOperator) -> FloatArray:
+    m, n = operator.shape
+    if n <= m:
+        return np.asarray(operator.matmat(np.eye(n)))
+    return np.asarray(operator.rmatmat(np.eye(m))).T
+
+
+def _first(triplets: Triplets, k: int) -> Triplets:
+    return Triplets(triplets.U[:, :k], triplets.values[:k], triplets.V[:, :k])
+
+
+def _signed(U: Any, values: Any, V: Any) -> Triplets:
+    """Make the entry of largest size in every left vector positive, so that a result has one sign."""
+    if U.size == 0:
+        return Triplets(U, values, V)
+    largest = np.abs(U).argmax(axis=0)
+    signs = np.sign(U[largest, np.arange(U.shape[1])])
+    signs[signs == 0] = 1.0
+    return Triplets(U * signs, values, V * signs)
