@@ -4,11 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relscape import datasets as datasets
-    from relscape.data import EntitySet as EntitySet
-    from relscape.data import Relation as Relation
-    from relscape.data import RelationalData as RelationalData
-    from relscape.maps import Map as Map
+    from relscape.data import EntitySet, Relation, RelationalData
+    from relscape.maps import Map
+
+__version__ = "0.1.0"
 
 _HOMES = {
     "EntitySet": "relscape.data",
@@ -17,17 +16,16 @@ _HOMES = {
     "RelationalData": "relscape.data",
 }
 
-__version__ = "0.1.0"
-__all__ = sorted([*_HOMES, "datasets"])
+__all__ = ["EntitySet", "Map", "Relation", "RelationalData"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module("relscape.datasets")
+    if name in {"datasets", "scores"}:
+        return import_module(f"relscape.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'relscape' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, "__version__", "datasets", "scores"]
