@@ -1,0 +1,196 @@
+"""What all co-embeddings share: names, new objects, maps, saving and loading."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from abc import abstractmethod
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from relscape.data import EntitySet
+from relscape.errors import DataError, ParameterError, RelscapeWarning, listing
+from relscape.maps import Group, Map
+from relscape.maps.files import replace_directory
+from relscape.maps.state import ModelState
+from relscape.models.inputs import read_new, read_relation
+from relscape.models.state import model_from_state, model_state, plain_parameters
+from relscape.protocols import AnyArray, BoolArray, FloatArray, RelationOperator, SparseArray
+
+__all__ = ["CoEmbeddingModel", "check_integer"]
+
+
+class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the models that place row and column objects of one relation in one space.
+
+    A subclass gives ``_embed`` (fit a checked relation, setting ``row_embedding_`` and
+    ``column_embedding_``, NaN where an object has no place), ``_place_rows`` and ``_place_columns``.
+    """
+
+    n_components: int
+    row_embedding_: FloatArray
+    column_embedding_: FloatArray
+    row_entities_: EntitySet
+    column_entities_: EntitySet
+
+    @abstractmethod
+    def _embed(self, relation: RelationOperator) -> None:
+        """Fit a nonnegative relation."""
+
+    @abstractmethod
+    def _place_rows(self, new: SparseArray) -> FloatArray:
+        """Place new rows (q × n) on the fitted map; NaN for those without any known relation."""
+
+    @abstractmethod
+    def _place_columns(self, new: SparseArray) -> FloatArray:
+        """Place new columns, given transposed (q × m)."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Place the row and column objects of a relation.
+
+        Parameters
+        ----------
+        X : array, sparse array, data frame or RelationalData
+            m × n, nonnegative; a larger weight means more strongly related. Frames are wide, one
+            column a column object; ids are remembered.
+        y : None
+            Not used; for scikit-learn's pipelines.
+        """
+        check_integer("n_components", self.n_components, 1)
+        given = read_relation(self, X)
+        self.row_entities_, self.column_entities_ = given.rows, given.columns
+        self.data_fingerprint_ = given.fingerprint
+        self._note_degrees(given.relation)
+        self._embed(given.relation)
+        return self
+
+    def _note_degrees(self, relation: RelationOperator) -> None:
+        """Keep the row and column sums, and warn of objects without any relation."""
+        self.row_degrees_, self.column_degrees_ = relation.row_sums(), relation.column_sums()
+        self.row_defined_, self.column_defined_ = self.row_degrees_ > 0, self.column_degrees_ > 0
+        if not self.row_defined_.any():
+            raise DataError("the relation is empty: no two things are related.")
+        missing = [
+            f"{(~defined).sum()} of {defined.size} {entities.kind} objects "
+            f"({listing(entities.ids[~defined], 3)})"
+            for entities, defined in (
+                (self.row_entities_, self.row_defined_),
+                (self.column_entities_, self.column_defined_),
+            )
+            if not defined.all()
+        ]
+        if missing:
+            warnings.warn(
+                f"{' and '.join(missing)} have no relation at all and get no place on the map.",
+                RelscapeWarning,
+                stacklevel=3,
+            )
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
+        """Fit and return the row objects' coordinates."""
+        return self.fit(X, y, **fit_params).row_embedding_
+
+    def transform(self, X: Any) -> FloatArray:
+        """Place new row objects by their relations to the fitted columns (q × n)."""
+        check_is_fitted(self)
+        new, names = read_new(self, X, axis=0)
+        return _warned(self._place_rows(new), names, self.row_entities_.kind)
+
+    def transform_columns(self, X: Any) -> FloatArray:
+        """Place new column objects by their relations to the fitted rows (m × q)."""
+        check_is_fitted(self)
+        new, names = read_new(self, X, axis=1)
+        return _warned(self._place_columns(new.T.tocsr()), names, self.column_entities_.kind)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.row_embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    # ------------------------------------------------------------------ maps
+
+    def to_map(self) -> Map:
+        """Give the map of both kinds, with names, fields and the model itself."""
+        check_is_fitted(self)
+        return self._map_of(self.row_defined_, self.column_defined_)
+
+    def _map_of(self, rows: BoolArray, columns: BoolArray) -> Map:
+        sides = (
+            (self.row_entities_, self.row_embedding_, rows, self._row_fields()),
+            (self.column_entities_, self.column_embedding_, columns, self._column_fields()),
+        )
+        return Map(
+            [_group(*side) for side in sides],
+            model=type(self).__name__,
+            parameters=plain_parameters(self),
+            provenance={
+                "data_fingerprint": self.data_fingerprint_,
+                "packages": {name: version(name) for name in ("relscape", "numpy", "scipy", "scikit-learn")},
+                "python": platform.python_version(),
+                "random_state": getattr(self, "random_state", None),
+            },
+            model_state=model_state(self),
+        )
+
+    def _row_fields(self) -> dict[str, AnyArray]:
+        """Give what the model knows of every row object, besides its place."""
+        return {"degree": self.row_degrees_}
+
+    def _column_fields(self) -> dict[str, AnyArray]:
+        return {"degree": self.column_degrees_}
+
+    # ------------------------------------------------------------------ saving
+
+    def save(self, path: str | Path) -> Path:
+        """Write the fitted model as a directory, whole or not at all; returns where."""
+        check_is_fitted(self)
+        directory = Path(path)
+        replace_directory(directory, model_state(self).write, _owned)
+        return directory
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model of this class that was saved."""
+        model: Self = model_from_state(cls, ModelState.read(Path(path)))
+        return model
+
+
+def _owned(directory: Path) -> set[str] | None:
+    return {"model.json", "model.safetensors"} if (directory / "model.json").exists() else None
+
+
+def _group(entities: EntitySet, points: FloatArray, keep: BoolArray, learned: dict[str, AnyArray]) -> Group:
+    fields = {**entities.fields, **{n: v for n, v in learned.items() if n not in entities.fields}}
+    labels = None if entities.labels is None else entities.labels[keep]
+    return Group(
+        entities.kind, entities.ids[keep], points[keep], labels, None, {n: v[keep] for n, v in fields.items()}
+    )
+
+
+def _warned(placed: FloatArray, names: Any, kind: str) -> FloatArray:
+    lost = ~np.isfinite(placed).all(axis=1)
+    if lost.any():
+        shown = np.flatnonzero(lost) if names is None else names[lost]
+        warnings.warn(
+            f"{lost.sum()} of {len(placed)} new {kind} objects ({listing(shown, 3)}) "
+            "have no relation to anything on the map and get no place.",
+            RelscapeWarning,
+            stacklevel=3,
+        )
+    return placed
+
+
+def check_integer(name: str, value: Any, least: int) -> None:
+    """Refuse a parameter that is not an integer of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ParameterError(f"{name}={value!r}: give an integer of at least {least}.")

@@ -1,0 +1,113 @@
+"""Relations that fall into blocks which nothing connects: what to place, and on which map."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.utils.validation import check_is_fitted
+
+from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
+from relscape.maps import Map
+from relscape.matrix.operators import LocalRelation, bipartite_components
+from relscape.models.base import CoEmbeddingModel
+from relscape.protocols import IntArray, RelationOperator, SparseArray
+
+__all__ = ["BlockwiseModel", "Part"]
+
+RULES = ("largest", "each", "joint")
+
+
+class Part(NamedTuple):
+    """Some rows and columns of a relation (positions, or all of them), and the relation among them."""
+
+    rows: IntArray | slice
+    columns: IntArray | slice
+    relation: RelationOperator
+
+
+class BlockwiseModel(CoEmbeddingModel):
+    """Base of the models with a ``components`` parameter: "largest", "each" or "joint".
+
+    ``row_component_`` and ``column_component_`` number the blocks, 0 the largest, -1 for objects
+    without any relation.
+    """
+
+    components: str
+    row_component_: IntArray
+    column_component_: IntArray
+
+    def _parts(self, relation: RelationOperator) -> Iterator[Part]:
+        """Walk over the parts to embed, the largest first; objects of other blocks become undefined."""
+        if self.components not in RULES:
+            raise UnknownNameError("rule for components", self.components, RULES)
+        if self.components == "joint":
+            self.row_component_ = np.where(self.row_defined_, 0, -1)
+            self.column_component_ = np.where(self.column_defined_, 0, -1)
+            yield Part(slice(None), slice(None), relation)
+            return
+        if not isinstance(relation, LocalRelation):
+            raise ParameterError(
+                f"components={self.components!r} needs the relation in memory; for an operator use 'joint'."
+            )
+        self.row_component_, self.column_component_ = bipartite_components(relation.matrix)
+        blocks = int(self.row_component_.max()) + 1
+        if self.components == "largest" and blocks > 1:
+            self._leave_out_small_blocks(blocks)
+        whole = blocks == 1 and self.row_defined_.all() and self.column_defined_.all()
+        for block in range(1 if self.components == "largest" else blocks):
+            if whole:
+                yield Part(slice(None), slice(None), relation)
+                return
+            rows = np.flatnonzero(self.row_component_ == block)
+            columns = np.flatnonzero(self.column_component_ == block)
+            yield Part(rows, columns, LocalRelation(relation.matrix[rows][:, columns]))
+
+    def _leave_out_small_blocks(self, blocks: int) -> None:
+        rows, columns = self.row_component_ > 0, self.column_component_ > 0
+        warnings.warn(
+            f"the relation falls into {blocks} blocks that nothing connects; {rows.sum()} "
+            f"{self.row_entities_.kind} and {columns.sum()} {self.column_entities_.kind} objects outside the "
+            "largest get no place (components='each' gives every block a map of its own).",
+            RelscapeWarning,
+            stacklevel=5,
+        )
+        self.row_defined_, self.column_defined_ = self.row_defined_ & ~rows, self.column_defined_ & ~columns
+
+    def _within_one_block(self, new: SparseArray, component: IntArray) -> SparseArray:
+        """Keep of every new object only the relations to the block where most of its weight lies."""
+        blocks = int(component.max()) + 1
+        if blocks == 1:
+            return new
+        known = np.flatnonzero(component >= 0)
+        indicator = csr_array(
+            (np.ones(known.size), (known, component[known])), shape=(component.size, blocks)
+        )
+        home = np.asarray((new @ indicator).argmax(axis=1)).ravel()
+        entries = new.tocoo()
+        keep = component[entries.coords[1]] == home[entries.coords[0]]
+        return csr_array((entries.data[keep], tuple(c[keep] for c in entries.coords)), shape=new.shape)
+
+    def to_map(self) -> Map:
+        """Give the map of both kinds; a relation in several blocks has ``to_maps`` instead."""
+        check_is_fitted(self)
+        blocks = int(self.row_component_.max()) + 1
+        if self.components == "each" and blocks > 1:
+            raise ParameterError(
+                f"the relation has {blocks} blocks, each on a map of its own: use to_maps(), "
+                "or components='largest' for one map."
+            )
+        return super().to_map()
+
+    def to_maps(self) -> list[Map]:
+        """Give one map a block, the largest first."""
+        check_is_fitted(self)
+        if self.components != "each":
+            return [self.to_map()]
+        return [
+            self._map_of(self.row_component_ == block, self.column_component_ == block)
+            for block in range(int(self.row_component_.max()) + 1)
+        ]

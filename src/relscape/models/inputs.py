@@ -1,0 +1,171 @@
+"""What a co-embedding can be fitted on or asked to place, brought into one form."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from relscape.data import EntitySet, RelationalData
+from relscape.data.frames import wide_table
+from relscape.data.labels import as_text, match
+from relscape.errors import DataError, RelscapeWarning, listing
+from relscape.matrix.operators import LocalRelation
+from relscape.protocols import AnyArray, RelationOperator, SparseArray, TextArray
+
+__all__ = ["GivenRelation", "read_new", "read_relation"]
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRelation:
+    """A relation with the things it joins and a digest of its content."""
+
+    relation: RelationOperator
+    rows: EntitySet
+    columns: EntitySet
+    fingerprint: str
+
+
+def read_relation(estimator: BaseEstimator, X: Any) -> GivenRelation:
+    """Read the relation to fit, of any form, and remember its width and names on the estimator."""
+    X = _named_data(X)
+    if isinstance(X, RelationalData):
+        relation = X.relation()
+        rows, columns = X.entities[relation.rows], X.entities[relation.columns]
+        matrix = relation.matrix
+        estimator.n_features_in_ = len(columns)
+    elif isinstance(X, RelationOperator) and not issparse(X):
+        rows, columns = _named("row", None, X.shape[0]), _named("column", None, X.shape[1])
+        estimator.n_features_in_ = X.shape[1]
+        return GivenRelation(X, rows, columns, "")
+    else:
+        matrix, row_ids, column_ids = _read_array(estimator, X, reset=True)
+        rows = _named("row", row_ids, matrix.shape[0])
+        columns = _named("column", column_ids, matrix.shape[1])
+    _refuse_negative(matrix, rows, columns)
+    return GivenRelation(LocalRelation(matrix), rows, columns, _digest(matrix))
+
+
+def read_new(estimator: Any, X: Any, axis: int) -> tuple[SparseArray, TextArray | None]:
+    """Read the relations of new objects: rows (``axis`` 0, q × n) or columns (``axis`` 1, m × q).
+
+    Arrays must be as wide (high) as at fit; named data is matched by id, and what the model has
+    never seen is left out with a warning. Returns CSR with the known side in fitted order, and the
+    names of the new objects where they have some.
+    """
+    known = estimator.column_entities_ if axis == 0 else estimator.row_entities_
+    X = _named_data(X)
+    if isinstance(X, RelationalData):
+        relation = X.relation()
+        fresh, met = (relation.rows, relation.columns)[axis], (relation.columns, relation.rows)[axis]
+        matrix = _matched(relation.matrix, X.entities[met].ids, known, axis)
+        _refuse_negative(relation.matrix, X.entities[relation.rows], X.entities[relation.columns])
+        return matrix, X.entities[fresh].ids
+    if axis == 0:
+        matrix, row_ids, _ = _read_array(estimator, X, reset=False)
+        names = row_ids
+    else:
+        matrix, names = _read_columns(X, len(known))
+    _refuse_negative(matrix, None, None)
+    return csr_array(matrix), names
+
+
+def _read_array(
+    estimator: BaseEstimator, X: Any, reset: bool
+) -> tuple[AnyArray, TextArray | None, TextArray | None]:
+    """Check an array, sparse array or wide frame the way scikit-learn does; keep its names."""
+    row_ids = column_ids = None
+    if hasattr(X, "__arrow_c_stream__"):
+        _, row_ids, column_ids = wide_table(X)
+        X = X[list(column_ids)]
+    matrix = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_min_samples=1,
+        ensure_min_features=1,
+    )
+    return matrix, row_ids, column_ids
+
+
+def _read_columns(X: Any, height: int) -> tuple[AnyArray, TextArray | None]:
+    names = None
+    if hasattr(X, "__arrow_c_stream__"):
+        X, _, names = wide_table(X)
+    matrix = csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != height:
+        raise DataError(
+            f"new columns come as an array of {height} rows (one a fitted row object), not of shape "
+            f"{matrix.shape}."
+        )
+    values = matrix.data if issparse(matrix) else matrix
+    if not np.isfinite(values).all():
+        raise DataError("the relations of the new columns contain NaN or infinity.")
+    return matrix, names
+
+
+def _matched(matrix: Any, ids: TextArray, known: EntitySet, axis: int) -> SparseArray:
+    """Rearrange the known side of new relations into the order the model was fitted in."""
+    at = match(ids, known.ids)
+    seen = at >= 0
+    if not seen.any():
+        raise DataError(
+            f"none of the {len(ids)} ids of kind {known.kind!r} ({listing(ids, 3)}) was there when the model "
+            f"was fitted ({listing(known.ids, 3)}); new things are placed by what they share with the old."
+        )
+    if not seen.all():
+        warnings.warn(
+            f"{(~seen).sum()} of {len(ids)} ids of kind {known.kind!r} were not there when the model "
+            f"was fitted and are left out: {listing(ids[~seen])}.",
+            RelscapeWarning,
+            stacklevel=4,
+        )
+    by_known = csr_array(matrix if axis == 0 else matrix.T).tocoo()
+    keep = seen[by_known.coords[1]]
+    arranged = csr_array(
+        (by_known.data[keep], (by_known.coords[0][keep], at[by_known.coords[1][keep]])),
+        shape=(by_known.shape[0], len(known)),
+    )
+    return arranged if axis == 0 else csr_array(arranged.T)
+
+
+def _named_data(X: Any) -> Any:
+    """Take an Arrow table, which scikit-learn does not know, as named data; leave all else alone."""
+    return RelationalData.from_frame(X) if isinstance(X, pa.Table) else X
+
+
+def _named(kind: str, ids: TextArray | None, size: int) -> EntitySet:
+    return EntitySet(kind, as_text(range(size)) if ids is None else ids)
+
+
+def _refuse_negative(matrix: Any, rows: EntitySet | None, columns: EntitySet | None) -> None:
+    values = matrix.data if issparse(matrix) else matrix
+    if values.size == 0 or values.min() >= 0:
+        return
+    entries = csr_array(matrix).tocoo()
+    first = int(np.flatnonzero(entries.data < 0)[0])
+    i, j = (int(c[first]) for c in entries.coords)
+    row = f"{rows.kind} {rows.ids[i]!r}" if rows else f"row {i}"
+    column = f"{columns.kind} {columns.ids[j]!r}" if columns else f"column {j}"
+    raise DataError(
+        f"Negative values in data: {(entries.data < 0).sum()} weights, the first {entries.data[first]:g} "
+        f"between {row} and {column}. A weight says how strongly two things are related: 0 or more."
+    )
+
+
+def _digest(matrix: Any) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(str(matrix.shape).encode())
+    parts = (matrix.indptr, matrix.indices, matrix.data) if issparse(matrix) else (matrix,)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()

@@ -1,0 +1,114 @@
+"""Putting new things on an existing map, by the model that the map carries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from relscape.data import EntitySet, RelationalData
+from relscape.errors import DataError, ParameterError
+from relscape.maps import Group, Map
+from relscape.maps.align import stored_motion
+from relscape.models.registry import revive
+from relscape.protocols import AnyArray, FloatArray
+
+__all__ = ["place"]
+
+_NEAREST = 5
+
+
+def place(map_: Map, data: RelationalData, kind: str | None = None) -> Map:
+    """Add new things of one kind to a map, where their relations to the things on it put them.
+
+    Parameters
+    ----------
+    map_ : Map
+        A map that carries its model.
+    data : RelationalData
+        One relation between the new things and things already on the map, matched by id.
+    kind : str, optional
+        The kind of the new things; by default the map's first kind (the rows).
+
+    Returns
+    -------
+    Map
+        The map with the new things added (field ``placed`` is True for them); things whose id is
+        already on the map are moved to where the new relations put them.
+    """
+    if map_.model_state is None:
+        raise ParameterError("this map does not carry its model, so nothing new can be placed on it.")
+    model = revive(map_.model_state)
+    rows, columns = model.row_entities_.kind, model.column_entities_.kind
+    kind = rows if kind is None else kind
+    if kind not in (rows, columns):
+        raise ParameterError(f"new things can be of kind {rows!r} or {columns!r}, not {kind!r}.")
+    if kind not in data.entities:
+        raise DataError(f"the new data has no {kind!r}; it has {', '.join(data.kinds)}.")
+    found = model.transform(data) if kind == rows else model.transform_columns(data)
+    points = stored_motion(map_.arrays, map_.n_components)(np.asarray(found))
+    defined = np.isfinite(points).all(axis=1)
+    if not defined.any():
+        raise DataError(f"none of the {len(points)} new things is related to anything on the map.")
+    grown = _grown(map_, kind, data.entities[kind].select(defined), points[defined])
+    others = [map_.group(name) if name != kind else grown for name in map_.groups]
+    return map_.with_groups([*others])
+
+
+def _grown(map_: Map, kind: str, entities: EntitySet, points: FloatArray) -> Group:
+    """Join the new things to the group of their kind."""
+    old = map_.group(kind)
+    stay = ~np.isin(old.ids, entities.ids)
+    names = {**old.fields, **entities.fields, "placed": None}
+    fields = {name: _joined(_values(old, name, stay), _values(entities, name, slice(None))) for name in names}
+    fields["placed"] = np.concatenate([_values(old, "placed", stay) == True, np.ones(len(entities), bool)])  # noqa: E712
+    labels = None
+    if old.labels is not None or entities.labels is not None:
+        labels = np.concatenate([old.shown[stay], entities.shown])
+    return replace(
+        old,
+        ids=np.concatenate([old.ids[stay], entities.ids]),
+        labels=labels,
+        coordinates=np.vstack([old.coordinates[stay], points]),
+        layout=np.vstack([old.drawn[stay], _drawn(map_, points)]),
+        fields=fields,
+    )
+
+
+def _values(things: Group | EntitySet, name: str, keep: AnyArray | slice) -> AnyArray:
+    missing = np.full(len(things), None, dtype=object)
+    return np.asarray(things.fields.get(name, missing))[keep]
+
+
+def _joined(first: AnyArray, second: AnyArray) -> AnyArray:
+    """Concatenate fields; a missing side becomes NaN among numbers, None among anything else."""
+    sides = [first, second]
+    known = [side for side in sides if side.dtype != object]
+    if len(known) == 1 and known[0].dtype.kind in "if":
+        sides = [side.astype(float) for side in sides]
+    elif len({side.dtype.kind for side in sides}) > 1:
+        sides = [side.astype(object) for side in sides]
+    return np.concatenate(sides)
+
+
+def _drawn(map_: Map, points: FloatArray) -> FloatArray:
+    """Find where new points go in the map's picture.
+
+    Layouts by axes or PCA are linear in the coordinates and are continued exactly; any other puts a
+    point among the nearest ones it has, each weighted by its closeness.
+    """
+    groups = [map_.group(name) for name in map_.groups]
+    coordinates, layout = (
+        np.vstack(part) for part in zip(*((g.coordinates, g.drawn) for g in groups), strict=True)
+    )
+    with_one = np.column_stack([coordinates, np.ones(len(coordinates))])
+    linear, *_ = np.linalg.lstsq(with_one, layout, rcond=None)
+    spread = max(float(np.abs(layout).max()), np.finfo(float).tiny)
+    if np.abs(with_one @ linear - layout).max() <= 1e-6 * spread:
+        return np.asarray(np.column_stack([points, np.ones(len(points))]) @ linear)
+    distances, nearest = cKDTree(coordinates).query(points, k=min(_NEAREST, len(coordinates)))
+    distances, nearest = distances.reshape(len(points), -1), nearest.reshape(len(points), -1)
+    weights = 1.0 / np.maximum(distances, 1e-12 * max(float(distances.max()), 1e-300))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return np.asarray(np.einsum("qk,qkd->qd", weights, layout[nearest]))

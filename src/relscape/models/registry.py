@@ -1,0 +1,64 @@
+"""Every model there is, by name: feeds the command line, the contract tests and the docs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from relscape.errors import UnknownNameError
+from relscape.maps.state import ModelState
+from relscape.models.state import model_from_state
+
+__all__ = ["METHODS", "Method", "load_model", "method", "revive"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One model: its name on the command line, its class, its family and what it is in one line."""
+
+    name: str
+    class_name: str
+    module: str
+    family: str
+    title: str
+
+    def model_class(self) -> type[Any]:
+        """Import the class."""
+        model: type[Any] = getattr(import_module(self.module), self.class_name)
+        return model
+
+
+_SPECTRAL = "relscape.models.spectral"
+
+METHODS = {
+    entry.name: entry
+    for entry in (
+        Method("ca", "CorrespondenceAnalysis", _SPECTRAL, "coembedding", "correspondence analysis"),
+        Method("bgp", "BipartiteSpectral", _SPECTRAL, "coembedding", "bipartite spectral embedding"),
+        Method("lsi", "LatentSemanticIndexing", _SPECTRAL, "coembedding", "latent semantic indexing"),
+        Method("cfrm", "CFRM", _SPECTRAL, "coembedding", "collective factorisation, plain singular vectors"),
+        Method("cort", "CORT", _SPECTRAL, "coembedding", "co-embedding with weights (Σ + Σ²)^½"),
+    )
+}
+
+
+def method(name: str) -> Method:
+    """Find a method by its name."""
+    if name not in METHODS:
+        raise UnknownNameError("method", name, METHODS)
+    return METHODS[name]
+
+
+def revive(state: ModelState) -> Any:
+    """Build the fitted model, of whatever class, that a state describes."""
+    by_class = {entry.class_name: entry for entry in METHODS.values()}
+    if state.model not in by_class:
+        raise UnknownNameError("model", state.model, by_class)
+    return model_from_state(by_class[state.model].model_class(), state)
+
+
+def load_model(path: str | Path) -> Any:
+    """Read a saved model of any class."""
+    return revive(ModelState.read(Path(path)))

@@ -1,0 +1,210 @@
+"""What every registered co-embedding promises, whatever its mathematics."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+from relscape.data import RelationalData
+from relscape.errors import DataError, FormatError, RelscapeWarning, StorageError
+from relscape.models.registry import METHODS, load_model
+
+COEMBEDDINGS = [entry for entry in METHODS.values() if entry.family == "coembedding"]
+
+
+@pytest.fixture(params=COEMBEDDINGS, ids=lambda entry: entry.name)
+def model(request):
+    return request.param.model_class()()
+
+
+@pytest.fixture
+def relation(rng):
+    return rng.poisson(2.0, size=(12, 9)) + np.eye(12, 9)
+
+
+@pytest.fixture
+def named(relation):
+    rows, columns = [f"d{i}" for i in range(12)], [f"w{j}" for j in range(9)]
+    return RelationalData.from_matrix(relation, "doc", "word", rows, columns)
+
+
+@pytest.mark.filterwarnings("ignore::relscape.errors.RelscapeWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_checks(model):
+    check_estimator(model)
+
+
+def test_every_class_is_registered():
+    from relscape.models import spectral
+
+    registered = {entry.class_name for entry in METHODS.values()}
+    assert set(spectral.__all__) <= registered
+
+
+def test_dense_equals_sparse(model, relation):
+    dense, sparse = clone(model).fit(relation), clone(model).fit(csr_array(relation))
+    assert_allclose(dense.row_embedding_, sparse.row_embedding_, atol=1e-9)
+    assert_allclose(dense.column_embedding_, sparse.column_embedding_, atol=1e-9)
+
+
+def test_single_precision_is_enough(model, relation):
+    single = clone(model).fit(csr_array(relation, dtype=np.float32))
+    assert_allclose(single.row_embedding_, clone(model).fit(relation).row_embedding_, atol=1e-4)
+
+
+def test_same_seed_same_result(model, relation):
+    assert_array_equal(clone(model).fit(relation).row_embedding_, clone(model).fit(relation).row_embedding_)
+
+
+def test_order_of_rows_does_not_matter(model, relation, rng):
+    order = rng.permutation(12)
+    first, second = clone(model).fit(relation), clone(model).fit(relation[order])
+    assert_allclose(np.abs(second.row_embedding_), np.abs(first.row_embedding_[order]), atol=1e-8)
+
+
+def test_fit_leaves_input_and_parameters_alone(model, relation):
+    before, parameters = relation.copy(), model.get_params()
+    model.fit(relation)
+    assert_array_equal(relation, before)
+    assert model.get_params() == parameters
+
+
+def test_transform_needs_fit(model, relation):
+    with pytest.raises(NotFittedError):
+        model.transform(relation)
+    with pytest.raises(NotFittedError):
+        model.transform_columns(relation)
+    with pytest.raises(NotFittedError):
+        model.to_map()
+
+
+def test_new_objects(model, relation):
+    model.fit(relation)
+    assert_allclose(model.transform(relation[3:5]), model.row_embedding_[3:5], atol=1e-8)
+    assert_allclose(model.transform_columns(relation[:, [4]]), model.column_embedding_[[4]], atol=1e-8)
+    with pytest.warns(RelscapeWarning, match="get no place"):
+        assert np.isnan(model.transform(np.zeros((1, 9)))).all()
+    with pytest.raises(ValueError, match="features"):
+        model.transform(relation[:, :5])
+    with pytest.raises(DataError, match="12 rows"):
+        model.transform_columns(relation[:5])
+    with pytest.raises(DataError, match="Negative"):
+        model.transform(-relation)
+    with pytest.raises(DataError, match="NaN"):
+        model.transform_columns(np.full((12, 1), np.nan))
+
+
+def test_new_objects_by_name(model, named, relation):
+    """Columns are matched by id, in any order; unknown ones are left out and counted."""
+    model.fit(named)
+    order = [5, 3, 1, 8, 0, 2, 4, 6, 7]
+    new = RelationalData.from_matrix(
+        np.column_stack([relation[:2][:, order], [7, 7]]),
+        "doc",
+        "word",
+        ["n1", "n2"],
+        [*(f"w{j}" for j in order), "never seen"],
+    )
+    with pytest.warns(RelscapeWarning, match="1 of 10 ids of kind 'word'.*'never seen'"):
+        placed = model.transform(new)
+    assert_allclose(placed, model.row_embedding_[:2], atol=1e-8)
+    strangers = RelationalData.from_edges([("n1", "q1"), ("n2", "q2")], "doc", "word")
+    with pytest.raises(DataError, match="none of the 2 ids of kind 'word'"):
+        model.transform(strangers)
+
+
+def test_new_columns_by_name(model, named, relation):
+    model.fit(named)
+    order = list(reversed(range(12)))
+    new = RelationalData.from_matrix(
+        relation[order][:, :2], "doc", "word", [f"d{i}" for i in order], ["a", "b"]
+    )
+    assert_allclose(model.transform_columns(new), model.column_embedding_[:2], atol=1e-8)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_keep_their_names(model, relation, library):
+    columns = [f"w{j}" for j in range(9)]
+    if library == "pandas":
+        frame = pd.DataFrame(relation, columns=columns, index=[f"d{i}" for i in range(12)])
+    else:
+        frame = pl.DataFrame(
+            {"name": [f"d{i}" for i in range(12)], **dict(zip(columns, relation.T, strict=True))}
+        )
+    if library == "pyarrow":
+        frame = frame.to_arrow()
+    model.fit(frame)
+    assert model.column_entities_.ids.tolist() == columns
+    assert model.to_map().group("row").ids.tolist() == [f"d{i}" for i in range(12)]
+    assert_allclose(model.transform(frame), model.row_embedding_, atol=1e-8)
+
+
+def test_pandas_output_and_feature_names(model, relation):
+    model.set_output(transform="pandas").fit(relation)
+    frame = model.transform(relation)
+    assert list(frame.columns) == list(model.get_feature_names_out())
+    assert len(model.get_feature_names_out()) == model.n_components
+
+
+def test_pipelines(model, relation):
+    pipeline = make_pipeline(FunctionTransformer(np.log1p), model)
+    assert pipeline.fit_transform(relation).shape == (12, 2)
+
+
+def test_maps_carry_names_fields_and_the_model(model, named):
+    model.fit(named)
+    joint = model.to_map()
+    assert joint.groups == ("doc", "word")
+    assert_array_equal(joint.coordinates("word"), model.column_embedding_)
+    assert "degree" in joint.group("doc").fields
+    assert joint.model == type(model).__name__
+    assert joint.parameters == model.get_params()
+    assert joint.provenance["data_fingerprint"]
+    assert joint.model_state is not None
+
+
+def test_models_save_and_load(model, named, relation, tmp_path):
+    model.fit(named)
+    model.save(tmp_path / "model")
+    for loaded in (type(model).load(tmp_path / "model"), load_model(tmp_path / "model")):
+        assert loaded.get_params() == model.get_params()
+        assert_array_equal(loaded.row_embedding_, model.row_embedding_)
+        assert_array_equal(loaded.transform(relation), model.transform(relation))
+        assert_array_equal(loaded.transform_columns(relation), model.transform_columns(relation))
+        assert loaded.to_map().group("word").ids.tolist() == named.entities["word"].ids.tolist()
+    with pytest.raises(FormatError, match="missing"):
+        type(model).load(tmp_path)
+    other = next(entry.model_class() for entry in COEMBEDDINGS if entry.class_name != type(model).__name__)
+    with pytest.raises(FormatError, match="not a"):
+        other.load(tmp_path / "model")
+
+
+def test_saving_refuses_foreign_directories(model, relation, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(StorageError, match="something else"):
+        model.fit(relation).save(tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_pickles(model, relation):
+    """Users' process pools pickle estimators; relscape itself never does."""
+    again = pickle.loads(pickle.dumps(model.fit(relation)))
+    assert_array_equal(again.transform(relation), model.transform(relation))
+
+
+def test_no_warning_on_clean_input(model, relation):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(relation)
