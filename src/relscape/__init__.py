@@ -4,28 +4,74 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relscape import datasets, scores
     from relscape.data import EntitySet, Relation, RelationalData
     from relscape.maps import Map
+    from relscape.models.placing import place
+    from relscape.models.registry import load_model
+    from relscape.models.spectral import (
+        CFRM,
+        CORT,
+        BipartiteSpectral,
+        CorrespondenceAnalysis,
+        LatentSemanticIndexing,
+    )
+    from relscape.scores import class_word_error, gamma_loss, mean_rank, one_nn_error
+    from relscape.sources.tables import read
+    from relscape.sources.text import read_text
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "EntitySet": "relscape.data",
-    "Map": "relscape.maps",
-    "Relation": "relscape.data",
-    "RelationalData": "relscape.data",
-}
+__all__ = [
+    "CFRM",
+    "CORT",
+    "BipartiteSpectral",
+    "CorrespondenceAnalysis",
+    "EntitySet",
+    "LatentSemanticIndexing",
+    "Map",
+    "Relation",
+    "RelationalData",
+    "class_word_error",
+    "datasets",
+    "gamma_loss",
+    "load_model",
+    "mean_rank",
+    "one_nn_error",
+    "place",
+    "read",
+    "read_text",
+    "scores",
+]
 
-__all__ = ["EntitySet", "Map", "Relation", "RelationalData"]
+_HOMES = {
+    "CFRM": "models.spectral",
+    "CORT": "models.spectral",
+    "BipartiteSpectral": "models.spectral",
+    "CorrespondenceAnalysis": "models.spectral",
+    "EntitySet": "data",
+    "LatentSemanticIndexing": "models.spectral",
+    "Map": "maps",
+    "Relation": "data",
+    "RelationalData": "data",
+    "class_word_error": "scores",
+    "gamma_loss": "scores",
+    "load_model": "models.registry",
+    "mean_rank": "scores",
+    "one_nn_error": "scores",
+    "place": "models.placing",
+    "read": "sources.tables",
+    "read_text": "sources.text",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in {"datasets", "scores"}:
+    if name in ("datasets", "scores"):
         return import_module(f"relscape.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'relscape' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(f"relscape.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__", "datasets", "scores"]
+    return [*__all__, "__version__"]

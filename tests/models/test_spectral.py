@@ -21,7 +21,7 @@ from relscape.models.spectral import (
     CorrespondenceAnalysis,
     LatentSemanticIndexing,
 )
-from relscape.sources.classic import load_smoking
+from relscape.datasets import load_smoking
 
 ALL = [CorrespondenceAnalysis, BipartiteSpectral, LatentSemanticIndexing, CFRM, CORT]
 

@@ -3,142 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from scipy.sparse import coo_array, csr_array, issparse
 
+from relscape.data.entities import EntitySet
 from relscape.data.frames import arrow_table, weight_column, wide_table
-from relscape.data.labels import as_text, check_unique, match, number
+from relscape.data.labels import as_text, number, number_together
+from relscape.data.relation import Relation, gather_pairs, relation_matrix
 from relscape.errors import DataError, ParameterError, UnknownNameError, listing
-from relscape.protocols import AnyArray, BoolArray, SparseArray, TextArray
+from relscape.protocols import AnyArray, BoolArray, SparseArray
 
 __all__ = ["EntitySet", "Relation", "RelationalData"]
-
-
-@dataclass(frozen=True, eq=False)
-class EntitySet:
-    """All things of one kind: their ids, and optionally labels to show, fields and features.
-
-    Parameters
-    ----------
-    kind : str
-        What the things are: "doc", "word", "gene".
-    ids : sequence
-        One id a thing, of any type, kept as text; they must not repeat.
-    labels : sequence, optional
-        What to show a person instead of the id.
-    fields : mapping of str to sequence, optional
-        What is known of each thing: its class, year, size. One value a thing.
-    features : array or sparse array, optional
-        An attribute matrix, one row a thing.
-    feature_names : sequence of str, optional
-        Names of the columns of ``features``.
-    """
-
-    kind: str
-    ids: TextArray
-    labels: TextArray | None = None
-    fields: Mapping[str, AnyArray] = field(default_factory=dict)
-    features: Any = None
-    feature_names: TextArray | None = None
-
-    def __post_init__(self) -> None:
-        ids = as_text(self.ids, f"ids of kind {self.kind!r}")
-        check_unique(ids, f"kind {self.kind!r}")
-        object.__setattr__(self, "ids", ids)
-        if self.labels is not None:
-            object.__setattr__(self, "labels", as_text(self.labels, f"labels of kind {self.kind!r}"))
-        object.__setattr__(self, "fields", {name: np.asarray(v) for name, v in self.fields.items()})
-        if self.feature_names is not None:
-            object.__setattr__(self, "feature_names", as_text(self.feature_names, "feature names"))
-        self._check_lengths()
-
-    def _check_lengths(self) -> None:
-        lengths = {f"field {name!r}": len(values) for name, values in self.fields.items()}
-        if self.labels is not None:
-            lengths["labels"] = len(self.labels)
-        if self.features is not None:
-            lengths["features"] = self.features.shape[0]
-        for what, length in lengths.items():
-            if length != len(self):
-                raise DataError(
-                    f"kind {self.kind!r} has {len(self)} ids but {length} rows of {what}; "
-                    "give one for every id, in the same order."
-                )
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def shown(self) -> TextArray:
-        """Labels where there are some, ids otherwise."""
-        return self.ids if self.labels is None else self.labels
-
-    def select(self, keep: Any) -> EntitySet:
-        """Keep some of the things, by a mask or positions, with all that is said of them."""
-        return EntitySet(
-            self.kind,
-            self.ids[keep],
-            None if self.labels is None else self.labels[keep],
-            {name: values[keep] for name, values in self.fields.items()},
-            None if self.features is None else self.features[keep],
-            self.feature_names,
-        )
-
-    def with_fields(self, ids: Iterable[Any], fields: Mapping[str, Any]) -> EntitySet:
-        """Add fields given for some ids, in any order; things without a row get a missing value."""
-        at = match(self.ids, as_text(ids))
-        added = {name: _spread(np.asarray(values), at) for name, values in fields.items()}
-        return EntitySet(
-            self.kind, self.ids, self.labels, {**self.fields, **added}, self.features, self.feature_names
-        )
-
-
-def _spread(values: AnyArray, at: AnyArray) -> AnyArray:
-    """Lay values out at positions ``at`` (-1 = missing) without changing their type more than needed."""
-    if (at >= 0).all():
-        return np.asarray(values[at])
-    if values.dtype.kind in "if":
-        spread = np.full(at.size, np.nan)
-    else:
-        spread = np.full(at.size, None, dtype=object)
-    spread[at >= 0] = values[at[at >= 0]]
-    return spread
-
-
-@dataclass(frozen=True, eq=False)
-class Relation:
-    """How the things of one kind relate to those of another (or of the same) kind.
-
-    ``matrix`` is sparse, one row a thing of kind ``rows``, one column a thing of kind ``columns``;
-    a larger entry means more strongly related. An undirected relation is within one kind and symmetric.
-    """
-
-    name: str
-    rows: str
-    columns: str
-    matrix: SparseArray
-    directed: bool = True
-
-    def __post_init__(self) -> None:
-        matrix = csr_array(self.matrix)
-        if not np.issubdtype(matrix.dtype, np.floating):
-            matrix = matrix.astype(np.float64)
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
-        object.__setattr__(self, "matrix", matrix)
-        if not self.directed and self.rows != self.columns:
-            raise DataError(
-                f"relation {self.name!r} joins {self.rows!r} and {self.columns!r}: only a relation within "
-                "one kind can be undirected."
-            )
-        if not self.directed and (matrix - matrix.T).nnz:
-            raise DataError(f"relation {self.name!r} is undirected but its matrix is not symmetric.")
 
 
 class RelationalData:
@@ -225,6 +102,12 @@ class RelationalData:
         """Give the sparse matrix of a relation; without a name, of the only one."""
         return self.relation(name).matrix
 
+    def only(self, name: str | tuple[str, str]) -> RelationalData:
+        """Keep one relation and the kinds it joins: what a co-embedding is fitted on."""
+        relation = self.relation(name)
+        kinds = dict.fromkeys((relation.rows, relation.columns))
+        return RelationalData([self.entities[kind] for kind in kinds], [relation])
+
     def with_entities(self, entity_set: EntitySet) -> RelationalData:
         """Replace what is known of one kind, keeping the relations."""
         if entity_set.kind not in self.entities:
@@ -235,6 +118,8 @@ class RelationalData:
 
     def select(self, kind: str, keep: BoolArray | AnyArray) -> RelationalData:
         """Keep some things of one kind, in every relation it takes part in."""
+        if kind not in self.entities:
+            raise UnknownNameError("kind", kind, self.entities)
         relations = []
         for relation in self.relations.values():
             matrix = relation.matrix[keep] if relation.rows == kind else relation.matrix
@@ -250,7 +135,9 @@ class RelationalData:
         digest = hashlib.sha256()
         for kind, entity_set in self.entities.items():
             digest.update(f"{kind}\0{len(entity_set)}\0".encode())
-            digest.update("\0".join(entity_set.ids).encode())
+            for name in entity_set.ids:
+                encoded = name.encode(errors="surrogatepass")
+                digest.update(len(encoded).to_bytes(8, "little") + encoded)
         for relation in self.relations.values():
             digest.update(f"{relation.name}\0{relation.rows}\0{relation.columns}\0".encode())
             digest.update(relation.matrix.indptr.astype(np.int64).tobytes())
@@ -276,16 +163,18 @@ class RelationalData:
         name: str | None = None,
     ) -> RelationalData:
         """Take a dense or sparse matrix; without ids, the things are numbered."""
-        if not issparse(matrix):
-            matrix = np.asarray(matrix)
-            if matrix.ndim != 2:
-                raise DataError(f"a relation matrix has two dimensions, this array has {matrix.ndim}.")
-        m, n = matrix.shape
-        left = EntitySet(rows, as_text(range(m) if row_ids is None else row_ids))
-        entities = [left]
+        table = relation_matrix(matrix, name or f"{rows}-{columns}")
+        m, n = table.shape
+        left = as_text(range(m) if row_ids is None else row_ids, f"ids of kind {rows!r}")
+        right = as_text(range(n) if column_ids is None else column_ids, f"ids of kind {columns!r}")
+        entities = [EntitySet(rows, left)]
         if columns != rows:
-            entities.append(EntitySet(columns, as_text(range(n) if column_ids is None else column_ids)))
-        return cls(entities, [Relation(name or f"{rows}-{columns}", rows, columns, csr_array(matrix))])
+            entities.append(EntitySet(columns, right))
+        elif column_ids is not None and right.tolist() != left.tolist():
+            raise ParameterError(
+                f"the matrix is within kind {rows!r}, so row_ids and column_ids must be alike."
+            )
+        return cls(entities, [Relation(name or f"{rows}-{columns}", rows, columns, table)])
 
     @classmethod
     def from_edges(
@@ -300,7 +189,7 @@ class RelationalData:
         for position, edge in enumerate(listed):
             if len(edge) not in (2, 3):
                 raise DataError(f"edge {position} has {len(edge)} parts; expected (row, column[, weight]).")
-        weights = np.array([edge[2] if len(edge) == 3 else 1.0 for edge in listed], dtype=np.float64)
+        weights = np.array([_edge_weight(edge, position) for position, edge in enumerate(listed)])
         return cls.from_pairs(
             [edge[0] for edge in listed], [edge[1] for edge in listed], weights, rows, columns, name
         )
@@ -321,17 +210,21 @@ class RelationalData:
         """
         if len(row_values) == 0:
             raise DataError("there are no pairs: the relation is empty.")
+        values = np.ones(len(row_values)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if not len(row_values) == len(column_values) == len(values):
+            raise DataError(
+                f"there are {len(row_values)} row ids, {len(column_values)} column ids and {len(values)} "
+                "weights; give one of each for every pair."
+            )
         if rows == columns:
-            both, codes = number(_joined(row_values, column_values), f"ids of {rows!r}")
-            i, j = np.split(codes, 2)
+            both, i, j = number_together(row_values, column_values, f"ids of {rows!r}")
             entities = [EntitySet(rows, both)]
         else:
             row_ids, i = number(row_values, f"column {rows!r}")
             column_ids, j = number(column_values, f"column {columns!r}")
             entities = [EntitySet(rows, row_ids), EntitySet(columns, column_ids)]
-        values = np.ones(i.size) if weights is None else np.asarray(weights, dtype=np.float64)
         shape = (len(entities[0]), len(entities[-1]))
-        matrix = csr_array(coo_array((values, (i, j)), shape=shape))
+        matrix = gather_pairs(values, i, j, shape)
         return cls(entities, [Relation(name or f"{rows}-{columns}", rows, columns, matrix)])
 
     @classmethod
@@ -352,8 +245,17 @@ class RelationalData:
         if (rows is None) != (columns is None):
             raise ParameterError("give both rows and columns for a table of pairs, or neither if it is wide.")
         if rows is None or columns is None:
+            if weight is not None:
+                raise ParameterError(
+                    f"weight={weight!r} belongs to a table of pairs: name its rows and columns too."
+                )
             matrix, row_ids, column_ids = wide_table(frame)
             return cls.from_matrix(matrix, "row", "column", row_ids, column_ids, name)
+        if rows == columns:
+            raise ParameterError(
+                f"rows and columns are both {rows!r}: name two columns, or use from_pairs for a relation "
+                "within one kind."
+            )
         table = arrow_table(frame)
         for column in filter(None, (rows, columns, weight)):
             if column not in table.column_names:
@@ -362,10 +264,8 @@ class RelationalData:
         return cls.from_pairs(table.column(rows), table.column(columns), weights, rows, columns, name)
 
 
-def _joined(left: Any, right: Any) -> Any:
-    """Concatenate two columns of any origin so that they share one numbering."""
-    columns = [c.combine_chunks() if isinstance(c, pa.ChunkedArray) else pa.array(c) for c in (left, right)]
-    columns = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in columns]
-    if columns[0].type != columns[1].type:
-        columns = [c.cast(pa.string()) for c in columns]
-    return pa.concat_arrays(columns)
+def _edge_weight(edge: tuple[Any, ...], position: int) -> float:
+    try:
+        return float(edge[2]) if len(edge) == 3 else 1.0
+    except (TypeError, ValueError) as error:
+        raise DataError(f"edge {position} has the weight {edge[2]!r}, which is not a number.") from error

@@ -8,25 +8,45 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from relscape.data.labels import as_text
-from relscape.errors import DataError
+from relscape.data.labels import arrow_column, as_text
+from relscape.errors import DataError, listing
 from relscape.protocols import AnyArray, TextArray
 
 __all__ = ["arrow_table", "weight_column", "wide_table"]
 
 
 def arrow_table(frame: Any) -> Any:
-    """Bring any frame with the Arrow interface into a ``pyarrow.Table``."""
+    """Bring any frame with the Arrow interface into a ``pyarrow.Table`` with distinct column names."""
     if isinstance(frame, pa.Table):
-        return frame
-    if isinstance(frame, Mapping):
-        return pa.table(dict(frame))
-    if hasattr(frame, "__arrow_c_stream__"):
-        return pa.table(frame)
-    raise DataError(
-        f"a {type(frame).__name__} is not a data frame that relscape knows; "
-        "give a pandas, polars or pyarrow table, or a dict of columns."
-    )
+        table = frame
+    elif isinstance(frame, Mapping):
+        table = _table_of_columns(frame)
+    elif hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
+        try:
+            table = pa.table(frame)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise DataError(
+                f"the {type(frame).__name__} has a column of mixed types ({error}); turn it into text first."
+            ) from error
+    else:
+        raise DataError(
+            f"a {type(frame).__name__} is not a data frame that relscape knows; "
+            "give a pandas, polars or pyarrow table, or a dict of columns."
+        )
+    names = table.column_names
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise DataError(f"the table has several columns named {listing(repeated)}; rename them.")
+    return table
+
+
+def _table_of_columns(columns: Mapping[Any, Any]) -> Any:
+    arrays = {str(name): arrow_column(values) for name, values in columns.items()}
+    lengths = {len(array) for array in arrays.values()}
+    if len(lengths) > 1:
+        sizes = ", ".join(f"{name!r} has {len(array)}" for name, array in arrays.items())
+        raise DataError(f"the columns have different lengths: {sizes}.")
+    return pa.table(arrays)
 
 
 def weight_column(column: Any, name: str) -> AnyArray:
@@ -39,7 +59,7 @@ def weight_column(column: Any, name: str) -> AnyArray:
         or pa.types.is_decimal(kind)
     ):
         raise DataError(f"weight column {name!r} holds {kind}, not numbers.")
-    weights = column.cast(pa.float64()).to_numpy()
+    weights = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     broken = np.flatnonzero(~np.isfinite(weights))
     if broken.size:
         raise DataError(
@@ -51,15 +71,15 @@ def weight_column(column: Any, name: str) -> AnyArray:
 
 def wide_table(frame: Any) -> tuple[AnyArray, TextArray, TextArray]:
     """Read a contingency table: the numbers, the names of its rows, the names of its columns."""
-    index = getattr(frame, "index", None)
-    has_named_index = index is not None and not _is_plain_range(index)
     table = arrow_table(frame)
-    names = [n for n in table.column_names if not n.startswith("__index_level_")]
-    if has_named_index and index is not None:
+    index = _named_index(frame)
+    levels = set() if index is None else {str(level) for level in index.names}
+    names = [n for n in table.column_names if n not in levels and not n.startswith("__index_level_")]
+    starts_with_text = bool(names) and _is_text(table.column(names[0]).type)
+    if index is not None and not (starts_with_text and _is_a_leftover(index)):
         row_ids = as_text(index, "row names")
-        names = [n for n in names if n != getattr(index, "name", None)]
-    elif names and _is_text(table.column(names[0]).type):
-        row_ids = as_text(table.column(names[0]).to_pylist(), f"column {names[0]!r}")
+    elif starts_with_text:
+        row_ids = as_text(table.column(names[0]), f"column {names[0]!r}")
         names = names[1:]
     else:
         row_ids = as_text(range(table.num_rows))
@@ -69,8 +89,15 @@ def wide_table(frame: Any) -> tuple[AnyArray, TextArray, TextArray]:
     return matrix, row_ids, as_text(names)
 
 
-def _is_plain_range(index: Any) -> bool:
-    return type(index).__name__ == "RangeIndex" or callable(index)
+def _named_index(frame: Any) -> Any:
+    """Give the index of a pandas frame unless it only counts the rows."""
+    index = getattr(frame, "index", None)
+    return index if hasattr(index, "names") and type(index).__name__ != "RangeIndex" else None
+
+
+def _is_a_leftover(index: Any) -> bool:
+    """Say whether an index is only what filtering leaves of a count: unnamed integers."""
+    return list(index.names) == [None] and getattr(index.dtype, "kind", "O") in "iu"
 
 
 def _is_text(kind: Any) -> bool:

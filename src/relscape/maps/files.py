@@ -25,6 +25,7 @@ _REMEDIES = {
     errno.EACCES: "You have no permission there: choose another place or ask for access.",
     errno.EPERM: "You have no permission there: choose another place or ask for access.",
     errno.EROFS: "That place is read-only: choose another one.",
+    errno.EEXIST: "A part of the path is a file, not a directory.",
     errno.ENOTDIR: "A part of the path is a file, not a directory.",
     errno.EISDIR: "That is a directory; a file was meant.",
     errno.ENOENT: "A directory on the way does not exist.",
@@ -73,6 +74,7 @@ def replace_directory(
     not owned, such as a picture a person put there, stay.
     """
     with storage_errors("write", path):
+        path = path.resolve()
         if path.exists() and not path.is_dir():
             raise StorageError(f"cannot write {path}: a file of that name is there; choose another name.")
         earlier = owned(path) if path.is_dir() and any(path.iterdir()) else set()
@@ -84,24 +86,40 @@ def replace_directory(
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
         try:
-            draft.chmod(0o777 & ~_umask())
             write(draft)
-            for written in draft.rglob("*"):
+            for written in (draft, *draft.rglob("*")):
+                written.chmod((0o777 if written.is_dir() else 0o666) & ~_umask())
                 _sync(written)
+            if path.is_dir():
+                _carry_over(path, draft, earlier)
             _put_in_place(draft, path)
             _sync(path.parent)
-            if draft.is_dir():
-                _keep_the_rest(draft, path, earlier)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
 
-def _keep_the_rest(old: Path, new: Path, owned: set[str]) -> None:
-    """Move what did not belong to the earlier result over to the new one."""
+def _carry_over(old: Path, draft: Path, owned: set[str]) -> None:
+    """Link what did not belong to the earlier result into the new one, before the two are swapped."""
     for entry in old.iterdir():
-        target = new / entry.name
-        if entry.name not in owned and not target.exists():
-            entry.rename(target)
+        target = draft / entry.name
+        if entry.name in owned:
+            continue
+        if target.exists():
+            raise StorageError(
+                f"cannot write {old}: {entry} is not part of the earlier result; move it away first."
+            )
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.copytree(entry, target, symlinks=True, copy_function=_link)
+        else:
+            _link(entry, target)
+
+
+def _link(source: str | Path, target: str | Path) -> None:
+    """Give a file a second name where the system can, or copy it."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def _put_in_place(draft: Path, path: Path) -> None:
@@ -114,7 +132,11 @@ def _put_in_place(draft: Path, path: Path) -> None:
     aside = path.with_name(f".{path.name}.previous")
     shutil.rmtree(aside, ignore_errors=True)
     path.rename(aside)
-    draft.rename(path)
+    try:
+        draft.rename(path)
+    except OSError:
+        aside.rename(path)
+        raise
     aside.rename(draft)
 
 

@@ -51,9 +51,9 @@ def _axes(points: FloatArray, axes: tuple[int, int]) -> FloatArray:
 
 def _pca(points: FloatArray) -> tuple[FloatArray, float]:
     centred = points - points.mean(axis=0)
-    if points.shape[1] == 1:
-        return np.column_stack([centred[:, 0], np.zeros(len(points))]), 1.0
     _, values, directions = thin_svd(centred)
     total = float((values**2).sum())
     share = float((values[:2] ** 2).sum()) / total if total > 0 else 1.0
-    return centred @ directions[:, :2], share
+    plane = np.zeros((len(points), 2))
+    plane[:, : min(2, directions.shape[1])] = centred @ directions[:, :2]
+    return plane, share

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-import pyarrow as pa
 
 from relscape.data import Relation
-from relscape.data.labels import as_text, check_unique, positions
-from relscape.errors import DataError, ParameterError, UnknownNameError
+from relscape.data.labels import positions
+from relscape.errors import DataError, ParameterError, UnknownNameError, listing
 from relscape.maps import align as aligning
 from relscape.maps import doors
 from relscape.maps import layout as layouts
+from relscape.maps.group import Group, group_table, stack_tables
+from relscape.maps.relations import check_relation, follow_groups
 from relscape.maps.state import ModelState
-from relscape.protocols import AnyArray, FloatArray, TextArray
+from relscape.protocols import AnyArray, FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Group", "Map", "Neighbor"]
 
 Query: TypeAlias = str | tuple[str, str]
+_Named = TypeVar("_Named", Group, Relation)
 
 
 class Neighbor(NamedTuple):
@@ -34,62 +36,6 @@ class Neighbor(NamedTuple):
     id: str
     label: str
     distance: float
-
-
-@dataclass(frozen=True, eq=False)
-class Group:
-    """The points of one kind: ids, coordinates, and what else is known of each.
-
-    ``layout`` holds two-dimensional positions for drawing; neighbours and scores use ``coordinates``.
-    """
-
-    kind: str
-    ids: TextArray
-    coordinates: FloatArray
-    labels: TextArray | None = None
-    layout: FloatArray | None = None
-    fields: Mapping[str, AnyArray] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        ids = as_text(self.ids, f"ids of kind {self.kind!r}")
-        check_unique(ids, f"kind {self.kind!r}")
-        object.__setattr__(self, "ids", ids)
-        if self.labels is not None:
-            object.__setattr__(self, "labels", as_text(self.labels, f"labels of kind {self.kind!r}"))
-        object.__setattr__(self, "fields", {name: np.asarray(v) for name, v in self.fields.items()})
-        coordinates = np.asarray(self.coordinates)
-        if coordinates.ndim != 2 or not np.issubdtype(coordinates.dtype, np.floating):
-            raise DataError(f"kind {self.kind!r}: coordinates are a two-dimensional array of real numbers.")
-        object.__setattr__(self, "coordinates", coordinates)
-        for what, values in (
-            ("coordinates", coordinates),
-            ("labels", self.labels),
-            ("layout", self.layout),
-            *((f"field {n!r}", v) for n, v in self.fields.items()),
-        ):
-            if values is not None and len(values) != len(self):
-                raise DataError(f"kind {self.kind!r} has {len(self)} ids but {len(values)} rows of {what}.")
-        if self.layout is not None and self.layout.shape != (len(self), 2):
-            raise DataError(f"kind {self.kind!r}: a layout has two columns, not {self.layout.shape[1:]}.")
-        for what, points in (("coordinates", coordinates), ("layout", self.layout)):
-            if points is not None and not np.isfinite(points).all():
-                bad = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
-                raise DataError(f"kind {self.kind!r}: the {what} of {ids[bad]!r} are not finite.")
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def shown(self) -> TextArray:
-        """Labels where there are some, ids otherwise."""
-        return self.ids if self.labels is None else self.labels
-
-    @property
-    def drawn(self) -> FloatArray:
-        """Positions in a picture; a map gives every group a layout."""
-        if self.layout is None:
-            raise DataError(f"kind {self.kind!r} has no layout yet; put it on a Map first.")
-        return self.layout
 
 
 class Map:
@@ -104,7 +50,8 @@ class Map:
     parameters, scores, provenance : mapping, optional
         What it was made with, how good it is, and what it was made from.
     drawn_by : mapping, optional
-        How the stored layout was made: ``{"method": "axes", "axes": [0, 1]}``.
+        How the layout was made, ``{"method": "axes", "axes": [0, 1]}``, or is to be made where a group
+        has none.
     relations : iterable of Relation, optional
         Relations that travel with the map.
     arrays : mapping of str to array, optional
@@ -126,21 +73,26 @@ class Map:
         arrays: Mapping[str, AnyArray] | None = None,
         model_state: ModelState | None = None,
     ) -> None:
-        self._groups = {group.kind: group for group in groups}
+        self._groups = _by_name(groups, "kind")
         self.model = model
         self.parameters = dict(parameters or {})
         self.scores = dict(scores or {})
         self.provenance = dict(provenance or {})
-        self.relations = {relation.name: relation for relation in relations}
+        self.relations = _by_name(relations, "name")
         self.arrays = dict(arrays or {})
         self.model_state = model_state
+        if not self._groups:
+            raise DataError("a map needs the points of at least one kind.")
         dimensions = {group.coordinates.shape[1] for group in self._groups.values()}
         if len(dimensions) != 1:
             raise DataError(f"the kinds of a map share one space, but have {sorted(dimensions)} dimensions.")
+        for relation in self.relations.values():
+            check_relation(relation, self._groups)
         self.n_components = dimensions.pop()
         self.drawn_by = dict(drawn_by or {})
         if any(group.layout is None for group in self._groups.values()):
-            self._draw("axes", (0, 1), None)
+            axes = tuple(self.drawn_by.get("axes", (0, 1)))
+            self._draw(self.drawn_by.get("method", "axes"), axes, self.drawn_by.get("random_state"))
 
     # ------------------------------------------------------------------ what is on it
 
@@ -176,20 +128,30 @@ class Map:
                 raise ParameterError(
                     f"the query {query!r} has no kind: write kind:id, for example {self.groups[0]}:{query}."
                 )
-        else:
+        elif len(query) == 2:
             kind, name = query
+        else:
+            raise ParameterError(f"the query {query!r} is not a pair (kind, id).")
         group = self.group(kind)
         place = positions(group.ids).get(str(name))
-        if place is None and group.labels is not None:
-            place = positions(group.labels).get(str(name))
-        if place is None:
-            raise UnknownNameError(kind, name, group.ids, "this map")
-        return kind, place
+        if place is not None:
+            return kind, place
+        labelled = np.flatnonzero(group.shown == str(name))
+        if len(labelled) > 1:
+            ids = listing(group.ids[labelled])
+            raise ParameterError(
+                f"{len(labelled)} things of kind {kind!r} are labelled {name!r}; say which: {ids}."
+            )
+        if len(labelled) == 0:
+            names = [*group.ids, *(() if group.labels is None else group.labels)]
+            raise UnknownNameError(kind, name, names, "this map")
+        return kind, int(labelled[0])
 
     def neighbors(
         self, query: Query, among: str | Sequence[str] | None = None, k: int = 10
     ) -> list[Neighbor]:
         """Give the ``k`` things nearest to one on the map, among some kinds or all, itself left out."""
+        _check_count(k)
         kind, place = self.locate(query)
         own = self._groups[kind]
         found = self.nearest(own.coordinates[place], among, k + 1)
@@ -200,9 +162,8 @@ class Map:
         point = np.asarray(vector, dtype=np.float64).ravel()
         if point.size != self.n_components or not np.isfinite(point).all():
             raise ParameterError(f"the vector must have {self.n_components} finite coordinates.")
-        if k < 1:
-            raise ParameterError(f"k={k}: ask for at least one neighbour.")
-        kinds = self.groups if among is None else (among,) if isinstance(among, str) else tuple(among)
+        _check_count(k)
+        kinds = self.groups if among is None else (among,) if isinstance(among, str) else dict.fromkeys(among)
         found: list[Neighbor] = []
         for kind in kinds:
             group = self.group(kind)
@@ -251,23 +212,33 @@ class Map:
         aligned.provenance["aligned"] = {"shared_things": shared.count, "residual": motion.residual}
         return aligned
 
-    def _copy(self) -> Map:
+    def _copy(self, groups: Iterable[Group] | None = None, relations: Iterable[Relation] = ()) -> Map:
         return Map(
-            self._groups.values(),
+            self._groups.values() if groups is None else groups,
             model=self.model,
             parameters=self.parameters,
             scores=self.scores,
             provenance=self.provenance,
             drawn_by=self.drawn_by,
-            relations=self.relations.values(),
+            relations=self.relations.values() if groups is None else relations,
             arrays=self.arrays,
             model_state=self.model_state,
         )
 
     def with_groups(self, groups: Iterable[Group]) -> Map:
-        """Give the same map with other points, such as new things placed among the old."""
+        """Give the same map with other points, such as new things placed among the old.
+
+        Relations follow the ids: new things relate to nothing yet, and a relation goes when its kind
+        does. A group without a layout has all drawn anew, the way the map was drawn.
+        """
+        changed = _by_name(groups, "kind")
+        relations = follow_groups(self.relations.values(), self._groups, changed)
+        return self._copy(changed.values(), relations)
+
+    def with_relations(self, relations: Iterable[Relation]) -> Map:
+        """Give the same map carrying relations among its points."""
         changed = self._copy()
-        changed._groups = {group.kind: group for group in groups}
+        changed.relations = {relation.name: relation for relation in relations}
         return changed
 
     # ------------------------------------------------------------------ in and out
@@ -290,20 +261,20 @@ class Map:
 
         Every frame library takes it: ``pandas.DataFrame`` by ``.to_pandas()``, ``polars.from_arrow``.
         """
-        return pa.concat_tables(
-            [group_table(group) for group in self._groups.values()], promote_options="permissive"
-        )
+        return stack_tables([group_table(group) for group in self._groups.values()])
 
 
-def group_table(group: Group) -> Any:
-    """Lay one group out as a table with its kind in the first column."""
-    columns: dict[str, Any] = {
-        "kind": np.full(len(group), group.kind, dtype=object),
-        "id": group.ids,
-        "label": group.shown,
-    }
-    columns |= {f"z{axis}": group.coordinates[:, axis] for axis in range(group.coordinates.shape[1])}
-    if group.layout is not None:
-        columns |= {"x": group.layout[:, 0], "y": group.layout[:, 1]}
-    columns |= {(f"field_{n}" if n in columns else n): v for n, v in group.fields.items()}
-    return pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()})
+def _by_name(items: Iterable[_Named], attribute: str) -> dict[str, _Named]:
+    """Key groups or relations by their name; a name given twice is refused."""
+    named: dict[str, _Named] = {}
+    for item in items:
+        name = getattr(item, attribute)
+        if name in named:
+            raise DataError(f"the {type(item).__name__.lower()} {name!r} is given twice.")
+        named[name] = item
+    return named
+
+
+def _check_count(k: int) -> None:
+    if k < 1:
+        raise ParameterError(f"k={k}: ask for at least one neighbour.")

@@ -12,10 +12,10 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from relscape.errors import FormatError
+from relscape.errors import DataError, FormatError, StorageError
 from relscape.protocols import AnyArray, TextArray
 
-__all__ = ["ModelState", "read_arrays", "read_json", "write_arrays", "write_json"]
+__all__ = ["ModelState", "plain", "read_arrays", "read_json", "write_arrays", "write_json"]
 
 FORMAT = "relscape-model"
 VERSION = 1
@@ -68,11 +68,28 @@ class ModelState:
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write readable JSON; NaN is refused because other tools cannot read it."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
-    path.write_text(text + "\n", encoding="utf-8")
+    try:
+        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=plain)
+        encoded = (text + "\n").encode()
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{path.name} can hold texts, finite numbers, lists and dicts with text keys, "
+            f"but {_unwritable(content)} has something else ({error})."
+        ) from error
+    path.write_bytes(encoded)
 
 
-def _plain(value: Any) -> Any:
+def _unwritable(content: Mapping[str, Any]) -> str:
+    """Name the first entry of a header that JSON cannot hold."""
+    for name, value in content.items():
+        try:
+            json.dumps(value, ensure_ascii=False, allow_nan=False, default=plain).encode()
+        except (TypeError, ValueError):
+            return f"{name}.{_unwritable(value)}" if isinstance(value, Mapping) else str(name)
+    return "a key"
+
+
+def plain(value: Any) -> Any:
     """Turn numpy scalars and small arrays into what JSON knows."""
     if isinstance(value, np.generic):
         return value.item()
@@ -101,7 +118,12 @@ def read_json(path: Path, form: str, version: int) -> dict[str, Any]:
 
 def write_arrays(path: Path, arrays: Mapping[str, AnyArray]) -> None:
     """Write named arrays as safetensors."""
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, str(path))
+    try:
+        save_file({name: np.asarray(array, order="C") for name, array in arrays.items()}, str(path))
+    except SafetensorError as error:
+        raise StorageError(
+            f"cannot write {path}: {error}. Free some space or choose another place."
+        ) from error
 
 
 def read_arrays(path: Path) -> dict[str, AnyArray]:

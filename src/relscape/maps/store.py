@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -23,11 +24,12 @@ from scipy.sparse import coo_array, csr_array
 
 from relscape.data import Relation
 from relscape.data.labels import match
-from relscape.errors import DataError, FormatError, StorageError
+from relscape.errors import FormatError, StorageError
 from relscape.maps.files import replace_directory, storage_errors
-from relscape.maps.map import Group, Map, group_table
+from relscape.maps.group import Group, field_columns, group_table
+from relscape.maps.map import Map
 from relscape.maps.state import ModelState, read_arrays, read_json, write_arrays, write_json
-from relscape.protocols import AnyArray
+from relscape.protocols import AnyArray, IntArray, TextArray
 
 __all__ = ["read_map", "write_map"]
 
@@ -99,49 +101,39 @@ def _file_names(names: Iterable[str]) -> list[str]:
     taken: set[str] = {"map", "arrays", "model", "relations"}
     files = []
     for name in names:
-        stem = re.sub(r"[^\w-]+", "_", name) or "_"
+        stem = re.sub(r"[^\w-]+", "_", unicodedata.normalize("NFKC", name))[:50] or "_"
         candidate, count = stem, 2
-        while candidate.lower() in taken:
+        while candidate.casefold() in taken:
             candidate, count = f"{stem}-{count}", count + 1
-        taken.add(candidate.lower())
+        taken.add(candidate.casefold())
         files.append(f"{candidate}.parquet")
     return files
 
 
 def _describe_group(group: Group, file: str) -> dict[str, Any]:
-    reserved = group_table(Group(group.kind, group.ids[:0], group.coordinates[:0])).column_names
-    reserved += ["x", "y"]
-    fields = {name: f"field_{name}" if name in reserved else name for name in group.fields}
     return {
         "kind": group.kind,
         "file": file,
         "size": len(group),
         "labelled": group.labels is not None,
-        "fields": fields,
+        "fields": field_columns(group),
     }
 
 
 def _relation_table(map_: Map, relation: Relation) -> Any:
     entries = coo_array(relation.matrix)
-    rows, columns = (_relation_ids(map_, relation, kind) for kind in (relation.rows, relation.columns))
+    rows, columns = map_.group(relation.rows).ids, map_.group(relation.columns).ids
     return pa.table(
         {
-            "from": pa.DictionaryArray.from_arrays(entries.coords[0].astype(np.int32), rows),
-            "to": pa.DictionaryArray.from_arrays(entries.coords[1].astype(np.int32), columns),
+            "from": pa.DictionaryArray.from_arrays(
+                entries.coords[0].astype(np.int32), pa.array(rows, pa.string())
+            ),
+            "to": pa.DictionaryArray.from_arrays(
+                entries.coords[1].astype(np.int32), pa.array(columns, pa.string())
+            ),
             "weight": entries.data,
         }
     )
-
-
-def _relation_ids(map_: Map, relation: Relation, kind: str) -> AnyArray:
-    group = map_.group(kind)
-    axis = 0 if kind == relation.rows else 1
-    if relation.matrix.shape[axis] != len(group):
-        raise DataError(
-            f"relation {relation.name!r} has {relation.matrix.shape[axis]} entries for kind {kind!r}, "
-            f"the map has {len(group)} points of it."
-        )
-    return np.asarray(group.ids)
 
 
 def read_map(path: Path) -> Map:
@@ -154,7 +146,7 @@ def read_map(path: Path) -> Map:
         header = read_json(path / "map.json", FORMAT, VERSION)
         try:
             return _read(path, header)
-        except (KeyError, TypeError, IndexError, DataError, pa.ArrowException) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError, pa.ArrowException) as error:
             raise FormatError(f"{path}: this map is damaged ({error}); make it again.") from error
 
 
@@ -185,7 +177,7 @@ def _inside(path: Path, name: str) -> Path:
 
 def _read_table(path: Path) -> Any:
     try:
-        return pq.read_table(path)
+        return pq.read_table(path, partitioning=None)
     except FileNotFoundError as error:
         raise FormatError(f"{path} is missing: the map was damaged.") from error
     except (pa.ArrowException, OSError) as error:
@@ -214,10 +206,21 @@ def _read_group(path: Path, entry: dict[str, Any], dimensions: int) -> Group:
 def _read_relation(path: Path, entry: dict[str, Any], groups: dict[str, Group]) -> Relation:
     table = _read_table(_inside(path, entry["file"]))
     rows, columns = groups[entry["rows"]], groups[entry["columns"]]
-    i = match(table.column("from").to_pylist(), rows.ids)
-    j = match(table.column("to").to_pylist(), columns.ids)
+    i = _places(table.column("from"), rows.ids)
+    j = _places(table.column("to"), columns.ids)
     if (i < 0).any() or (j < 0).any():
         raise FormatError(f"{path / entry['file']} relates things that are not on the map.")
     weights = table.column("weight").to_numpy()
     matrix = csr_array(coo_array((weights, (i, j)), shape=(len(rows), len(columns))))
     return Relation(entry["name"], entry["rows"], entry["columns"], matrix, entry["directed"])
+
+
+def _places(column: Any, ids: TextArray) -> IntArray:
+    """Give the position among ``ids`` of every entry, looking each distinct one up once."""
+    encoded = (
+        column.unify_dictionaries() if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    )
+    encoded = encoded.combine_chunks()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    places = np.append(match(encoded.dictionary.to_pylist(), ids), -1)
+    return np.asarray(places[codes])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relscape.errors import ParameterError
+from relscape.errors import DataError, ParameterError
 from relscape.protocols import FloatArray
 
 __all__ = ["tsne"]
@@ -17,6 +17,10 @@ def tsne(points: FloatArray, perplexity: float = 30.0, random_state: int | None 
     """
     if len(points) < 5:
         raise ParameterError(f"a t-SNE layout needs at least 5 points, there are {len(points)}.")
+    if points.shape[1] == 1:
+        points = np.column_stack([points, np.zeros(len(points))])
+    if not np.ptp(points, axis=0).any():
+        raise DataError("all points lie on one spot; a t-SNE layout has nothing to arrange.")
     from openTSNE import TSNE
 
     model = TSNE(

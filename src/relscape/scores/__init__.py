@@ -1,1 +1,16 @@
-"""A map or coordinates and the truth, to numbers."""
+"""A map or coordinates, and the truth, to numbers: plain functions that never see a model."""
+
+from relscape.scores.neighbourhood import GammaTerms, gamma_loss, gamma_of_pairs, gamma_terms, mean_rank
+from relscape.scores.retrieval import OneNNErrors, class_word_error, one_nn_error, one_nn_errors
+
+__all__ = [
+    "GammaTerms",
+    "OneNNErrors",
+    "class_word_error",
+    "gamma_loss",
+    "gamma_of_pairs",
+    "gamma_terms",
+    "mean_rank",
+    "one_nn_error",
+    "one_nn_errors",
+]

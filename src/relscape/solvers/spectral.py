@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import svd
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, svds
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, svds
 
 from relscape.errors import DataError, ParameterError
 from relscape.protocols import FloatArray
@@ -41,7 +41,7 @@ def truncated_svd(
     """Find the ``k`` largest singular triplets of an operator that is never formed.
 
     Small operators (up to 10⁶ entries) are decomposed by LAPACK, larger ones by ARPACK's Lanczos
-    iteration on the smaller Gram operator, to a relative ``tolerance`` of the squared values.
+    iteration on the smaller Gram operator, to a relative ``tolerance`` of the singular values.
 
     Parameters
     ----------
@@ -74,6 +74,10 @@ def truncated_svd(
             f"the decomposition found {len(error.eigenvalues)} of {k} axes and then did not converge; "
             "ask for fewer components."
         ) from error
+    except ArpackError as error:
+        raise DataError(
+            f"the decomposition found no axes ({error}); are all entries of the relation zero?"
+        ) from error
     order = np.argsort(values)[::-1]
     return _signed(U[:, order], values[order], Vt[order].T)
 
@@ -90,10 +94,14 @@ def _first(triplets: Triplets, k: int) -> Triplets:
 
 
 def _signed(U: Any, values: Any, V: Any) -> Triplets:
-    """Make the entry of largest size in every left vector positive, so that a result has one sign."""
+    """Make the entry of largest size in every left vector positive, so that a result has one sign.
+
+    Among entries as large up to rounding the first one counts.
+    """
     if U.size == 0:
         return Triplets(U, values, V)
-    largest = np.abs(U).argmax(axis=0)
+    sizes = np.abs(U)
+    largest = (sizes >= (1.0 - 1e-6) * sizes.max(axis=0)).argmax(axis=0)
     signs = np.sign(U[largest, np.arange(U.shape[1])])
     signs[signs == 0] = 1.0
     return Triplets(U * signs, values, V * signs)

@@ -1,0 +1,5 @@
+"""Allow ``python -m relscape``."""
+
+from relscape.cli.main import run
+
+run()

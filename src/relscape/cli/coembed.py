@@ -1,0 +1,236 @@
+"""``relscape coembed`` and ``relscape place``: make a joint map, and put new things on it."""
+
+from __future__ import annotations
+
+import ast
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from relscape import progress
+from relscape.cli import reading
+from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.reading import Reading, attach_fields
+from relscape.data import Relation, RelationalData
+from relscape.errors import DataError, ParameterError, UnknownNameError, listing
+from relscape.maps import Map
+from relscape.models.placing import place as place_on
+from relscape.models.registry import METHODS, method
+from relscape.protocols import AnyArray
+
+__all__ = ["coembed", "fit_map", "place"]
+
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Directory of the map to write.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first warning, such as empty rows.")]
+MethodName = Annotated[str, typer.Option("--method", "-m", help=f"One of {', '.join(METHODS)}.")]
+Dimensions = Annotated[int, typer.Option("--dimensions", "-k", help="Number of axes.")]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--param", "-p", help="A parameter of the method: name=value.", show_default=False),
+]
+
+
+def coembed(
+    files: reading.Files = None,
+    rows: reading.Rows = None,
+    columns: reading.Columns = None,
+    weight: reading.Weight = None,
+    text: reading.Text = None,
+    id: reading.Id = None,
+    min_df: reading.MinDf = 1,
+    stop_words: reading.StopWords = None,
+    ngrams: reading.Ngrams = "1",
+    dataset: reading.Dataset = None,
+    relation: reading.RelationName = None,
+    row_info: Annotated[str | None, typer.Option(help="Table of the row things, id first.")] = None,
+    column_info: Annotated[str | None, typer.Option(help="The same for the column things.")] = None,
+    min_degree: Annotated[float, typer.Option(help="Leave out things whose weights sum to less.")] = 0.0,
+    method_name: MethodName = "ca",
+    dimensions: Dimensions = 2,
+    param: Parameters = None,
+    layout: Annotated[str | None, typer.Option(help="How to draw it: axes, pca or tsne.")] = None,
+    align_to: Annotated[Path | None, typer.Option(help="An earlier map to lie over.")] = None,
+    keep_relations: Annotated[bool, typer.Option(help="Store the relations with the map.")] = False,
+    output: Output = None,
+    strict: Strict = False,
+    as_json: Json = False,
+) -> None:
+    """Map two kinds of things from how they relate: a table of pairs, a wide table, or texts."""
+    source = Reading(
+        tuple(files or ()), rows, columns, weight, text, id, min_df, stop_words, ngrams, dataset, relation
+    )
+    target = output or Path("maps") / source.name
+    started = time.perf_counter()
+    with telling_warnings(strict):
+        data = _prepared(source, row_info, column_info, min_degree)
+        earlier = Map.load(align_to) if align_to else None
+        joint = fit_map(data, method_name, dimensions, param or [])
+        joint.provenance["source"] = source.describe()
+        if layout is not None:
+            joint = joint.layout(layout)
+        if earlier is not None:
+            joint = joint.align(earlier)
+        if keep_relations:
+            joint = joint.with_relations([_on_map(data, joint)])
+        joint.save(target)
+    _report(joint, data, target, time.perf_counter() - started, as_json)
+
+
+def _prepared(source: Reading, row_info: str | None, column_info: str | None, least: float) -> RelationalData:
+    data = source.read()
+    relation = data.relation()
+    for kind, table in ((relation.rows, row_info), (relation.columns, column_info)):
+        if table is not None:
+            data = attach_fields(data, kind, table)
+    return with_degree(data, least) if least > 0 else data
+
+
+def with_degree(data: RelationalData, least: float) -> RelationalData:
+    """Leave out things whose weights sum to less than ``least``, until none is left to leave out."""
+    while True:
+        relation = data.relation()
+        rows = np.asarray(relation.matrix.sum(axis=1)).ravel() >= least
+        columns = np.asarray(relation.matrix.sum(axis=0)).ravel() >= least
+        if rows.all() and columns.all():
+            return data
+        if not rows.any() or not columns.any():
+            raise DataError(f"--min-degree {least:g} leaves nothing; choose a smaller one.")
+        data = data.select(relation.rows, rows).select(relation.columns, columns)
+
+
+def fit_map(data: RelationalData, name: str, dimensions: int, given: list[str]) -> Map:
+    """Fit a method by its name and give its map; axes that do not exist are an error here."""
+    entry = method(name)
+    matrix = data.matrix()
+    model = entry.model_class()(n_components=dimensions, **_parameters(entry.model_class(), given))
+    progress.note(f"{entry.title} of {matrix.shape[0]:,} × {matrix.shape[1]:,} things, {matrix.nnz:,} pairs")
+    with progress.task(entry.title):
+        model.fit(data)
+    values = getattr(model, "singular_values_", np.ones(1))
+    if (values == 0).any():
+        raise ParameterError(
+            f"--dimensions {dimensions} is too large: this relation has {(values > 0).sum()} axes."
+        )
+    joint: Map = model.to_map()
+    if hasattr(model, "total_inertia_"):
+        joint.scores["inertia_shown"] = float(model.inertia_.sum() / model.total_inertia_)
+    return joint
+
+
+def _parameters(model_class: type[Any], given: list[str]) -> dict[str, Any]:
+    """Read ``name=value`` settings, checked against what the model knows."""
+    known = model_class().get_params()
+    parameters = {}
+    for setting in given:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ParameterError(f"--param {setting}: write name=value, such as {next(iter(known))}=3.")
+        if name not in known or name == "n_components":
+            raise UnknownNameError("parameter", name, [n for n in known if n != "n_components"])
+        try:
+            parameters[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            parameters[name] = value
+    return parameters
+
+
+def _on_map(data: RelationalData, joint: Map) -> Relation:
+    """Keep of a relation what is between things that have a place."""
+    relation = data.relation()
+    rows = np.isin(data.entities[relation.rows].ids, joint.group(relation.rows).ids)
+    columns = np.isin(data.entities[relation.columns].ids, joint.group(relation.columns).ids)
+    return Relation(relation.name, relation.rows, relation.columns, relation.matrix[rows][:, columns])
+
+
+def _report(joint: Map, data: RelationalData, target: Path, seconds: float, as_json: bool) -> None:
+    sizes = {kind: len(joint.group(kind)) for kind in joint.groups}
+    if as_json:
+        print_json(
+            {
+                "map": str(target),
+                "model": joint.model,
+                "parameters": joint.parameters,
+                "sizes": sizes,
+                "pairs": data.matrix().nnz,
+                "scores": joint.scores,
+                "seconds": round(seconds, 3),
+            }
+        )
+        return
+    placed = " and ".join(f"{size:,} {kind}" for kind, size in sizes.items())
+    say(f"{joint.model}: {placed} on one map of {joint.n_components} axes, from {data.matrix().nnz:,} pairs.")
+    if "inertia_shown" in joint.scores:
+        say(f"It shows {joint.scores['inertia_shown']:.1%} of the inertia.")
+    say(f"Saved {target} in {seconds:.1f} s.")
+    kind = joint.groups[-1]
+    next_step(f"relscape neighbors {target} '{kind}:{_heaviest(joint, kind)}'  or  relscape plot {target}")
+
+
+def _heaviest(joint: Map, kind: str) -> str:
+    group = joint.group(kind)
+    degrees: AnyArray = group.fields.get("degree", np.zeros(len(group)))
+    return str(group.ids[int(np.argmax(degrees))])
+
+
+def place(
+    map_path: Annotated[Path, typer.Argument(metavar="MAP", help="A map that carries its model.")],
+    files: Annotated[list[str], typer.Argument(help="Tables with the relations of the new things.")],
+    rows: reading.Rows = None,
+    columns: reading.Columns = None,
+    weight: reading.Weight = None,
+    text: reading.Text = None,
+    id: reading.Id = None,
+    kind: Annotated[str | None, typer.Option(help="Kind of the new things.", show_default="the rows")] = None,
+    neighbors: Annotated[int, typer.Option(help="How many neighbours to show of each.")] = 3,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Grown map to write.")] = None,
+    strict: Strict = False,
+    as_json: Json = False,
+) -> None:
+    """Put new things on an existing map, by their relations to the things on it."""
+    with telling_warnings(strict):
+        old = Map.load(map_path)
+        remembered = old.provenance.get("source", {})
+        source = Reading(tuple(files), rows, columns, weight, text, id).filled_from(remembered)
+        vocabulary = None
+        if source.text is not None or ("ngrams" in remembered and "text" in remembered):
+            vocabulary = old.group(old.groups[-1]).ids
+        data = _renamed(source.read(vocabulary), old)
+        grown = place_on(old, data, kind)
+        if output is not None:
+            grown.save(output)
+    fresh = kind or old.groups[0]
+    group = grown.group(fresh)
+    placed = [str(name) for name in group.ids[np.flatnonzero(group.fields["placed"])]]
+    placed = [name for name in placed if name in set(data.entities[fresh].ids)]
+    answers = {name: grown.neighbors((fresh, name), k=neighbors) for name in placed[:1000]}
+    if as_json:
+        print_json(
+            {
+                "map": str(output) if output else None,
+                "placed": len(placed),
+                "neighbors": {name: [n._asdict() for n in found] for name, found in answers.items()},
+            }
+        )
+        return
+    say(f"Placed {len(placed):,} of {len(data.entities[fresh]):,} new {fresh} on {map_path}.")
+    shown = list(answers.items())[:20]
+    print_table(
+        [fresh, "nearest"], [(name, listing([f"{n.kind}:{n.label}" for n in found])) for name, found in shown]
+    )
+    if output is None:
+        next_step(f"relscape place {map_path} {' '.join(files)} -o NEW_MAP  to keep them")
+    else:
+        next_step(f"relscape plot {output}")
+
+
+def _renamed(data: RelationalData, old: Map) -> RelationalData:
+    """Give a wide table's two kinds the names they have on the map."""
+    relation = data.relation()
+    if set(data.kinds) == set(old.groups) or set(data.kinds) != {"row", "column"}:
+        return data
+    ids = (data.entities["row"].ids, data.entities["column"].ids)
+    return RelationalData.from_matrix(relation.matrix, old.groups[0], old.groups[-1], *ids)

@@ -1,0 +1,181 @@
+"""``relscape neighbors``, ``info`` and ``score``: questions to a map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from relscape.cli import reading
+from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.reading import Reading
+from relscape.data import Relation
+from relscape.data.labels import match
+from relscape.errors import ParameterError, UnknownNameError
+from relscape.maps import Map, Neighbor
+from relscape.scores import class_word_error, gamma_terms, mean_rank, one_nn_error
+
+__all__ = ["info", "neighbors", "score"]
+
+MapPath = Annotated[Path, typer.Argument(metavar="MAP", help="Directory of a map.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
+
+
+def neighbors(
+    map_path: MapPath,
+    queries: Annotated[list[str], typer.Argument(metavar="KIND:ID", help="Things to ask about.")],
+    among: Annotated[list[str] | None, typer.Option(help="Kinds to look among.", show_default="all")] = None,
+    k: Annotated[int, typer.Option("--k", "-k", help="How many of each kind.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Show what is near a thing on the map, of every kind."""
+    joint = Map.load(map_path)
+    answers = {
+        query: {kind: joint.neighbors(query, kind, k) for kind in (among or joint.groups)}
+        for query in queries
+    }
+    if as_json:
+        print_json(
+            {
+                query: {kind: [n._asdict() for n in found] for kind, found in kinds.items()}
+                for query, kinds in answers.items()
+            }
+        )
+        return
+    for query, kinds in answers.items():
+        for kind, found in kinds.items():
+            rows = [
+                (n.label if n.label == n.id else f"{n.label} ({n.id})", f"{n.distance:.4g}") for n in found
+            ]
+            print_table([kind, "distance"], rows, title=f"nearest to {query}")
+    next_step(f"relscape plot {map_path}")
+
+
+def _name(found: Neighbor) -> str:
+    return found.id if found.label == found.id else f"{found.label} ({found.id})"
+
+
+def info(map_path: MapPath, as_json: Json = False) -> None:
+    """Say what a map holds, what made it, and how good it is."""
+    joint = Map.load(map_path)
+    groups: dict[str, dict[str, Any]] = {
+        group.kind: {"things": len(group), "fields": sorted(group.fields)}
+        for group in (joint.group(kind) for kind in joint.groups)
+    }
+    relations = {
+        relation.name: {"from": relation.rows, "to": relation.columns, "pairs": relation.matrix.nnz}
+        for relation in joint.relations.values()
+    }
+    content = {
+        "map": str(map_path),
+        "model": joint.model,
+        "dimensions": joint.n_components,
+        "groups": groups,
+        "layout": joint.drawn_by,
+        "relations": relations,
+        "arrays": {name: list(array.shape) for name, array in joint.arrays.items()},
+        "can_place_new_things": joint.model_state is not None,
+        "parameters": joint.parameters,
+        "scores": joint.scores,
+        "provenance": joint.provenance,
+    }
+    if as_json:
+        print_json(content)
+        return
+    say(f"{joint.model or 'A map'} with {joint.n_components} axes, drawn by {joint.drawn_by.get('method')}.")
+    rows = [(kind, f"{g['things']:,}", ", ".join(g["fields"])) for kind, g in groups.items()]
+    print_table(["kind", "things", "fields"], rows)
+    for title in ("parameters", "scores", "provenance"):
+        _print_mapping(title, getattr(joint, title))
+    next_step(f"relscape neighbors {map_path} '{joint.groups[0]}:{joint.group(joint.groups[0]).ids[0]}'")
+
+
+def _print_mapping(title: str, content: dict[str, Any]) -> None:
+    if content:
+        print_table([title, ""], [(key, _short(value)) for key, value in content.items()])
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_short(part)}" for key, part in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def score(
+    map_path: MapPath,
+    files: reading.Files = None,
+    rows: reading.Rows = None,
+    columns: reading.Columns = None,
+    weight: reading.Weight = None,
+    dataset: reading.Dataset = None,
+    relation: reading.RelationName = None,
+    label: Annotated[str | None, typer.Option(help="Field with the classes of the row things.")] = None,
+    k_rows: Annotated[int, typer.Option(help="Row things that count as near a column thing.")] = 5,
+    k_columns: Annotated[int, typer.Option(help="Column things that count as near a row thing.")] = 5,
+    ties: Annotated[str, typer.Option(help="index, inclusive or positive.")] = "positive",
+    words: Annotated[int, typer.Option(help="Closest columns a class in the class-word error.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the cross-validation.")] = 0,
+    store: Annotated[bool, typer.Option("--store", help="Write the scores into the map.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure a map against the relation it was made from, and against classes if there are some."""
+    with telling_warnings():
+        joint = Map.load(map_path)
+        source = Reading(tuple(files or ()), rows, columns, weight, dataset=dataset, relation=relation)
+        truth = _truth(joint, source)
+        left, right = joint.coordinates(truth.rows), joint.coordinates(truth.columns)
+        gamma = gamma_terms(truth.matrix, left, right, k_rows, k_columns, ties)
+        scores: dict[str, Any] = {
+            "gamma_loss": gamma.loss,
+            "gamma_pairs": gamma.pairs,
+            "gamma_ratio": gamma.ratio,
+            "mean_rank": mean_rank(truth.matrix, left, right),
+        }
+        if label is not None:
+            fields = joint.group(truth.rows).fields
+            if label not in fields:
+                raise UnknownNameError("field", label, fields, f"kind {truth.rows!r}")
+            classes = fields[label]
+            scores["one_nn_error"] = one_nn_error(left, classes, random_state=seed)
+            scores["class_word_error"] = class_word_error(
+                truth.matrix, left, right, classes, words=words, random_state=seed
+            )
+        if store:
+            joint.scores |= scores
+            joint.save(map_path)
+    if as_json:
+        print_json(scores)
+        return
+    meanings = {
+        "gamma_loss": f"mutual neighbours lost (k_rows={k_rows}, k_columns={k_columns}, ties {ties})",
+        "gamma_pairs": "mutual neighbours there are",
+        "gamma_ratio": "share lost; 0 is best",
+        "mean_rank": "mean rank of the ten most related columns; 5.5 is best",
+        "one_nn_error": f"ten-fold 1-NN error of {label}",
+        "class_word_error": f"error of an SVM on the {words} columns closest to each {label}",
+    }
+    print_table(["score", "value", "meaning"], [(n, _short(v), meanings[n]) for n, v in scores.items()])
+    next_step(f"relscape plot {map_path}" + (f" --color {label}" if label else ""))
+
+
+def _truth(joint: Map, source: Reading) -> Relation:
+    """Find the relation to judge by: the files named, or what travels with the map."""
+    if not source.files and source.dataset is None:
+        if not joint.relations:
+            raise ParameterError(
+                "this map does not carry its relations: name the files it was made from "
+                "(with --rows, --columns, --weight), or make it with --keep-relations."
+            )
+        return next(iter(joint.relations.values()))
+    data = source.filled_from(joint.provenance.get("source", {})).read()
+    relation = data.relation()
+    rows = match(joint.group(joint.groups[0]).ids, data.entities[relation.rows].ids)
+    columns = match(joint.group(joint.groups[-1]).ids, data.entities[relation.columns].ids)
+    if (rows < 0).any() or (columns < 0).any():
+        raise ParameterError(
+            f"{int((rows < 0).sum() + (columns < 0).sum())} things of the map are not in the files; "
+            "name the files it was made from."
+        )
+    matrix = relation.matrix[rows][:, columns]
+    return Relation(relation.name, joint.groups[0], joint.groups[-1], matrix)

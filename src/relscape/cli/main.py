@@ -1,0 +1,74 @@
+"""The ``relscape`` command: one message for a person's mistake, never a traceback."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import click
+import typer
+
+from relscape import __version__, progress
+from relscape.cli import coembed, demo, doctor, inspect, picture, sets
+from relscape.cli.console import Bars, complain
+from relscape.errors import RelscapeError, RelscapeWarning
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    name="relscape",
+    help="Put things of different kinds on one map, given only how they relate.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo.demo)
+app.command()(coembed.coembed)
+app.command()(coembed.place)
+app.command()(inspect.neighbors)
+app.command()(picture.plot)
+app.command()(inspect.score)
+app.command()(inspect.info)
+app.add_typer(sets.app, name="datasets")
+app.command()(doctor.doctor)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"relscape {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Hold the options of the command itself."""
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 bad input, 130 stopped by the user."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        with progress.reporting(Bars()):
+            code = app(args=arguments, standalone_mode=False)
+        return int(code or 0)
+    except (RelscapeError, RelscapeWarning) as error:
+        complain(str(error))
+        return 1
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 0
+    except click.ClickException as error:
+        complain(f"{error.format_message()} (see 'relscape --help')")
+        return 1
+    except MemoryError:
+        complain("out of memory; use a machine with more, a smaller table, or fewer dimensions.")
+        return 1
+    except (KeyboardInterrupt, click.Abort):
+        complain("stopped; what was saved before is whole.")
+        return 130

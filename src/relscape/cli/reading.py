@@ -1,0 +1,124 @@
+"""How a command line says where relations come from; shared by every command that reads some."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from relscape import datasets, progress
+from relscape.data import RelationalData
+from relscape.errors import ParameterError, UnknownNameError
+from relscape.sources.tables import read, read_fields
+from relscape.sources.text import read_text
+
+__all__ = ["Reading", "attach_fields"]
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(help="Tables, globs of them, or folders of text files.", show_default=False),
+]
+Rows = Annotated[str | None, typer.Option(help="Column with the row things.", show_default=False)]
+Columns = Annotated[str | None, typer.Option(help="Column with the column things.", show_default=False)]
+Weight = Annotated[str | None, typer.Option(help="Column with the weights.", show_default="1 a line")]
+Text = Annotated[str | None, typer.Option(help="Column with texts, to be counted word by word.")]
+Id = Annotated[str | None, typer.Option(help="Column with the texts' ids.", show_default="line number")]
+MinDf = Annotated[int, typer.Option(help="Keep words that are in at least so many texts.")]
+StopWords = Annotated[str | None, typer.Option(help="'english', or a file with one word a line.")]
+Ngrams = Annotated[str, typer.Option(help="Words and phrases to count, for example 1-2.")]
+Dataset = Annotated[str | None, typer.Option(help="A data set by name: see 'relscape datasets list'.")]
+RelationName = Annotated[str | None, typer.Option("--relation", help="Which relation of the data set.")]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Where relations come from, as the command line says it."""
+
+    files: tuple[str, ...] = ()
+    rows: str | None = None
+    columns: str | None = None
+    weight: str | None = None
+    text: str | None = None
+    id: str | None = None
+    min_df: int = 1
+    stop_words: str | None = None
+    ngrams: str = "1"
+    dataset: str | None = None
+    relation: str | None = None
+
+    def read(self, vocabulary: Any = None) -> RelationalData:
+        """Read the relation; with a vocabulary, count only its words."""
+        with progress.task("reading"):
+            if self.dataset is not None:
+                return self._read_dataset(self.dataset)
+            if not self.files:
+                raise ParameterError("name at least one file, or a data set with --dataset.")
+            if self.text is not None or all(Path(file).is_dir() for file in self.files):
+                return read_text(
+                    list(self.files),
+                    self.text,
+                    self.id,
+                    min_df=1 if vocabulary is not None else self.min_df,
+                    stop_words=None if vocabulary is not None else self.stop_words,
+                    ngrams=parse_ngrams(self.ngrams),
+                    vocabulary=vocabulary,
+                    rows=self.rows or "doc",
+                    columns=self.columns or "word",
+                )
+            return read(list(self.files), self.rows, self.columns, self.weight)
+
+    def _read_dataset(self, name: str) -> RelationalData:
+        data = load_dataset(name)
+        return data.only(self.relation or next(iter(data.relations)))
+
+    @property
+    def name(self) -> str:
+        """A short name for what is read, for a result's default place."""
+        if self.dataset is not None:
+            return self.dataset
+        return re.split(r"[.*?\[]", Path(self.files[0]).name)[0] or "map" if self.files else "map"
+
+    def describe(self) -> dict[str, Any]:
+        """Give what a map remembers of its source: how to read more of the same, no folders."""
+        described = {key: value for key, value in asdict(self).items() if value not in (None, ())}
+        if self.files:
+            described["files"] = [Path(file).name for file in self.files]
+        return described
+
+    def filled_from(self, remembered: Mapping[str, Any]) -> Reading:
+        """Take from a map's memory what the command line leaves open, except files and data set."""
+        merged = {key: getattr(self, key) for key in asdict(self)}
+        for key in ("rows", "columns", "weight", "text", "id", "ngrams"):
+            if merged[key] == getattr(Reading(), key) and key in remembered:
+                merged[key] = remembered[key]
+        return Reading(**merged)
+
+
+def load_dataset(name: str) -> RelationalData:
+    """Load a data set by its name."""
+    loadable = {loader.removeprefix("load_") for loader in datasets.__all__ if loader.startswith("load_")}
+    loadable -= {"shapes2d", "stdlib_triples"}
+    if name not in loadable:
+        raise UnknownNameError("data set", name, sorted(loadable))
+    data: RelationalData = getattr(datasets, f"load_{name}")()
+    return data
+
+
+def parse_ngrams(text: str) -> tuple[int, int]:
+    """Read "2" or "1-2" as a range of phrase lengths."""
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
+    if not found:
+        raise ParameterError(f"--ngrams {text}: write one length or a range, such as 1 or 1-2.")
+    low = int(found[1])
+    return low, int(found[2] or low)
+
+
+def attach_fields(data: RelationalData, kind: str, path: str) -> RelationalData:
+    """Add what a table says of each thing of one kind (its class, title, year), matched by id."""
+    entities = data.entities[kind]
+    ids, fields = read_fields(path)
+    return data.with_entities(entities.with_fields(ids, fields))

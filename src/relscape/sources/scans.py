@@ -1,0 +1,291 @@
+"""Table files as DuckDB sees them: one connection with bounded memory, one scan a file."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from relscape.errors import DataError, FormatError, RelscapeError, StorageError, UnknownNameError, listing
+from relscape.sources.dialects import Dialect, column_names, detect, line_of_row
+from relscape.sources.excel import read_sheet
+from relscape.sources.files import Paths, check_contents, decoded, encoding_of, expand, format_of
+
+__all__ = ["Column", "Scan", "Session", "identifier", "literal", "opened"]
+
+MEMORY = "2GB"
+_LONGEST_LINE = 64 * 2**20
+_SAMPLE = 2**18
+_BATCH = 2**22
+_PANDAS_INDEX = "__index_level_0__"
+_NUMERIC = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|BOOLEAN)$")
+
+
+def identifier(name: str) -> str:
+    """Quote a name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Quote a text for SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a scan: how SQL names it, and its type there."""
+
+    sql: str
+    type: str
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the type itself is one of numbers."""
+        return _NUMERIC.match(self.type) is not None
+
+
+@dataclass(frozen=True)
+class Scan:
+    """One file, ready to be queried.
+
+    ``source`` goes after FROM. ``written`` says that values come as the text that stands in the file,
+    so that numbers are still to be recognised. ``row_names`` is a column meant to name the rows.
+    """
+
+    path: Path
+    source: str
+    columns: dict[str, Column]
+    row_names: str | None = None
+    written: bool = False
+    form: str = ""
+    compression: str | None = None
+    dialect: Dialect | None = None
+
+    def column(self, name: str) -> Column:
+        """Find a column by its name; an unknown one is refused with those that there are."""
+        if name not in self.columns:
+            raise UnknownNameError("column", name, self.columns, str(self.path))
+        return self.columns[name]
+
+    def text(self, name: str) -> str:
+        """Give SQL for a column as text."""
+        return f"CAST({self.column(name).sql} AS VARCHAR)"
+
+    def number(self, name: str) -> str:
+        """Give SQL for a column as numbers, NULL where a value is none."""
+        column = self.column(name)
+        if column.numeric:
+            return f"CAST({column.sql} AS DOUBLE)"
+        comma = self.dialect is not None and self.dialect.separator == ";"
+        # trim() keeps DuckDB 2.0 from pushing the cast into its CSV reader, where TRY_CAST raises
+        # instead of giving NULL (duckdb issue 23818)
+        text = f"replace({column.sql}, ',', '.')" if comma else f"trim({self.text(name)})"
+        return f"TRY_CAST({text} AS DOUBLE)"
+
+    def place(self, row: int) -> str:
+        """Say where a data row (the first is 1) stands in the file."""
+        if self.dialect is not None:
+            pieces = decoded(self.path, self.compression, encoding_of(self.path, self.compression))
+            line = line_of_row(pieces, self.dialect.separator, row)
+            if line is not None:
+                return f"line {line}"
+        return f"record {row}" if self.form.startswith("json") else f"row {row}"
+
+
+@contextmanager
+def opened(paths: Paths) -> Iterator[Session]:
+    """Open table files together; whatever DuckDB or Arrow complain of is raised as an error of ours."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="relscape-") as scratch:
+        config = {
+            "memory_limit": MEMORY,
+            "temp_directory": str(Path(scratch) / "spill"),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+        connection = duckdb.connect(":memory:", config=config)
+        session = Session(connection, Path(scratch))
+        try:
+            for path in expand(paths):
+                session.open(path)
+            yield session
+        except (duckdb.Error, pa.ArrowException) as error:
+            raise session.explain(error) from error
+        finally:
+            connection.close()
+
+
+class Session:
+    """A DuckDB connection and the files opened in it."""
+
+    def __init__(self, connection: Any, scratch: Path) -> None:
+        self.connection = connection
+        self.scratch = scratch
+        self.scans: list[Scan] = []
+        self._places: dict[str, Path] = {}
+        self._opening: Path | None = None
+
+    def run(self, sql: str) -> None:
+        """Run a statement that gives nothing back."""
+        self.connection.execute(sql)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a query with a small answer."""
+        return list(self.connection.sql(sql).fetchall())
+
+    def table(self, sql: str) -> Any:
+        """Run a query and take its answer as one Arrow table."""
+        return self.connection.sql(sql).to_arrow_table()
+
+    def batches(self, sql: str, width: int) -> Iterator[Any]:
+        """Run a query of ``width`` columns and take its answer as Arrow record batches of bounded size."""
+        yield from self.connection.sql(sql).to_arrow_reader(max(1, _BATCH // width))
+
+    def open(self, path: Path) -> None:
+        """Prepare one file for queries, whatever its format."""
+        self._opening = path
+        form, compression = format_of(path)
+        if form in {"csv", "tsv"}:
+            scan = self._open_csv(path, form, compression)
+        elif form.startswith("json"):
+            scan = self._open_json(path, form, compression)
+        else:
+            check_contents(path, form)
+            openers = {"parquet": self._open_parquet, "arrow": self._open_arrow, "excel": self._open_excel}
+            scan = openers[form](path)
+        self.scans.append(scan)
+        self._opening = None
+
+    def _open_csv(self, path: Path, form: str, compression: str | None) -> Scan:
+        encoding = encoding_of(path, compression)
+        pieces = decoded(path, compression, encoding)
+        start = next(pieces, "") or next(pieces, "")
+        sample = start[: max(_SAMPLE, 2 * start.find("\n"))]
+        whole = len(sample) == len(start) and not next(pieces, "")
+        separators = {"separators": ("\t",)} if form == "tsv" else {}
+        dialect = detect(sample, whole, path, **separators)
+        fields = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(dialect.names)))
+        source = (
+            f"read_csv({self._utf8(path, compression, encoding)}, auto_detect=false, header=true, "
+            f"quote='\"', escape='\"', delim={literal(dialect.separator)}, max_line_size={_LONGEST_LINE}, "
+            f"hive_partitioning=false, columns={{{fields}}})"
+        )
+        columns = {name: Column(f"c{k}", "VARCHAR") for k, name in enumerate(dialect.names)}
+        return Scan(path, source, columns, dialect.row_names, True, form, compression, dialect)
+
+    def _open_json(self, path: Path, form: str, compression: str | None) -> Scan:
+        layout = "newline_delimited" if form == "json lines" else "auto"
+        encoding = encoding_of(path, compression)
+        if not any(piece.strip() for piece in decoded(path, compression, encoding)):
+            raise DataError(f"{path} is empty: expected one JSON object for every row.")
+        file = self._utf8(path, compression, encoding)
+        source = (
+            f"read_json({file}, format='{layout}', records=true, maximum_depth=1, sample_size=-1, "
+            f"maximum_object_size={_LONGEST_LINE}, hive_partitioning=false)"
+        )
+        names = [name for name, *_ in self.rows(f"DESCRIBE SELECT * FROM {source}")]
+        texts = ", ".join(f"{identifier(n)} ->> '$' AS c{k}" for k, n in enumerate(names))
+        columns = {name: Column(f"c{k}", "VARCHAR") for k, name in enumerate(names)}
+        return Scan(path, f"(SELECT {texts} FROM {source})", columns, None, True, form)
+
+    def _open_parquet(self, path: Path) -> Scan:
+        import pyarrow.parquet as pq
+
+        source = f"read_parquet({self._location(path, path)}, hive_partitioning=false)"
+        described = self.rows(f"DESCRIBE SELECT * FROM {source}")
+        return self._native(path, source, pq.read_schema(path).names, described)
+
+    def _open_arrow(self, path: Path) -> Scan:
+        import pyarrow.dataset as ds
+
+        try:
+            table = ds.dataset(str(path), format="ipc")
+        except (pa.ArrowException, OSError):
+            with pa.ipc.open_stream(str(path)) as stream:
+                table = stream.read_all()
+        return self._registered(path, table)
+
+    def _open_excel(self, path: Path) -> Scan:
+        table, row_names = read_sheet(path)
+        return self._registered(path, table, row_names)
+
+    def _registered(self, path: Path, table: Any, row_names: str | None = None) -> Scan:
+        name = f"file{len(self.scans)}"
+        self.connection.register(name, table)
+        described = self.rows(f"DESCRIBE SELECT * FROM {name}")
+        return self._native(path, name, table.schema.names, described, row_names)
+
+    @staticmethod
+    def _native(
+        path: Path,
+        source: str,
+        names: list[str],
+        described: list[tuple[Any, ...]],
+        row_names: str | None = None,
+    ) -> Scan:
+        """Pair the columns' own names with those of DuckDB, which sets capitals aside."""
+        named, unnamed = column_names(names, path)
+        columns = {
+            name: Column(identifier(known), kind.split("(")[0] if kind.startswith("ENUM") else kind)
+            for name, (known, kind, *_) in zip(named, described, strict=True)
+        }
+        index = _PANDAS_INDEX if _PANDAS_INDEX in columns else None
+        return Scan(path, source, columns, row_names or unnamed or index)
+
+    def _utf8(self, path: Path, compression: str | None, encoding: str) -> str:
+        """Give SQL for a text file as UTF-8: the file itself, or a copy when it is written otherwise."""
+        if encoding == "utf-8" and compression != "bz2":
+            return self._location(path, path)
+        copy = self.scratch / f"{len(self.scans)}.txt"
+        with copy.open("w", encoding="utf-8", newline="") as stream:
+            stream.writelines(decoded(path, compression, encoding))
+        return self._location(copy, path)
+
+    def _location(self, place: Path, path: Path) -> str:
+        """Quote a path for SQL so that nothing in it is a pattern, and remember whose it is."""
+        self._places[str(place)] = path
+        return literal(re.sub(r"([*?\[\]])", r"[\1]", str(place)))
+
+    def explain(self, error: Exception) -> RelscapeError:
+        """Turn an error of DuckDB or Arrow into one of ours, with the file and what to do."""
+        import duckdb
+
+        text = str(error)
+        named = [path for place, path in self._places.items() if place in text]
+        named = [self._opening] if self._opening else named or [scan.path for scan in self.scans]
+        where = str(named[0]) if len(named) == 1 else f"one of {listing(named)}"
+        if isinstance(error, duckdb.OutOfMemoryException):
+            return StorageError(
+                f"{where} needs more room than there is, in memory ({MEMORY}) or for temporary files: free "
+                "some disk space, or read fewer columns or rows."
+            )
+        line = re.search(r"CSV Error on Line: (\d+)|in (?:record/value|line) (\d+)", text)
+        where += f", line {line[1] or line[2]}" if line else ""
+        widths = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
+        if widths:
+            return FormatError(
+                f"{where}: {widths[2]} fields where the first line has {widths[1]} columns. Check the "
+                "separators, and put fields that contain a separator between quotes."
+            )
+        if "unterminated quote" in text:
+            return FormatError(
+                f"{where}: a quote is opened and not closed, or closed inside the field. A quote inside "
+                "a quoted field is written twice."
+            )
+        if "state machine" in text:
+            return FormatError(
+                f"{where}: the lines do not follow one pattern. Check that all lines end in the same way "
+                "and that quotes are closed."
+            )
+        if "JSON" in text:
+            return FormatError(f"{where}: this is not JSON, one object for every row; correct that line.")
+        return FormatError(
+            f"{where} cannot be read: {text.strip().splitlines()[0]}. If it is damaged, make it again."
+        )

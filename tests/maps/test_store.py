@@ -1,0 +1,359 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from safetensors import SafetensorError
+from scipy.sparse import csr_array, random_array
+
+from relscape.data import Relation
+from relscape.errors import DataError, FormatError, StorageError
+from relscape.maps import Group, Map
+from relscape.maps import state as state_module
+from relscape.maps import store as store_module
+from relscape.maps.state import ModelState, read_arrays, write_arrays
+
+FIELDS: dict[str, Any] = {
+    "text": ["a", "ü 漢字 😀", ""],
+    "text or none": ["a", None, "c"],
+    "nothing": [None, None, None],
+    "int": np.array([1, -2, 2**62]),
+    "small": np.array([1, 2, 3], dtype=np.uint8),
+    "float": np.array([1.5, np.nan, np.inf]),
+    "single": np.array([1.5, 2.5, 0.1], dtype=np.float32),
+    "bool": np.array([True, False, True]),
+    "bool or none": [True, None, False],
+    "day": np.array(["2024-01-01", "NaT", "1969-12-31"], dtype="datetime64[D]"),
+    **{name: [name, "x", "y"] for name in ("id", "label", "kind", "z0", "x", "y", "field_id", "")},
+}
+
+
+def full_map() -> Map:
+    rng = np.random.default_rng(0)
+    docs = Group("doc", ["a", "b:c", "ü\n😀"], rng.normal(size=(3, 4)), ["A", "B", "C"], None, FIELDS)
+    words = Group("wörd/..", ["x", "y"], rng.normal(size=(2, 4)).astype(np.float32))
+    return Map(
+        [docs, words],
+        model="Test",
+        parameters={"alpha": np.float64(0.5), "axes": (1, 2), "name": None, "list": np.arange(3)},
+        scores={"gamma": 0.25},
+        provenance={"fingerprint": "ff", "packages": {"numpy": "2"}},
+        relations=[
+            Relation("counts", "doc", "wörd/..", csr_array([[1.0, 0], [0, 2.5], [0, 0]])),
+            Relation(
+                "like/../x", "doc", "doc", csr_array([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]]), directed=False
+            ),
+        ],
+        arrays={"prototypes": np.eye(2, dtype=np.float32), "scalar": np.array(3.5), "none": np.zeros((0, 2))},
+        model_state=ModelState(
+            "Test",
+            {"k": 2},
+            {"done": True},
+            {"v": np.arange(4.0)},
+            {"names": np.array(["a", "ü", ""], object)},
+        ),
+    ).layout("pca")
+
+
+def assert_same(one: Map, other: Map) -> None:
+    assert one.groups == other.groups
+    for kind in one.groups:
+        a, b = one.group(kind), other.group(kind)
+        assert a.ids.tolist() == b.ids.tolist()
+        assert (a.labels is None) == (b.labels is None)
+        assert a.shown.tolist() == b.shown.tolist()
+        np.testing.assert_array_equal(a.coordinates, b.coordinates)
+        assert a.coordinates.dtype == b.coordinates.dtype
+        np.testing.assert_array_equal(a.drawn, b.drawn)
+        assert list(a.fields) == list(b.fields)
+        for name in a.fields:
+            np.testing.assert_array_equal(a.fields[name], b.fields[name])
+            assert a.fields[name].dtype.kind == b.fields[name].dtype.kind
+    assert one.drawn_by == other.drawn_by
+    assert (one.model, one.scores, one.provenance) == (other.model, other.scores, other.provenance)
+    assert list(one.relations) == list(other.relations)
+    for name, relation in one.relations.items():
+        twin = other.relations[name]
+        assert (relation.rows, relation.columns, relation.directed) == (
+            twin.rows,
+            twin.columns,
+            twin.directed,
+        )
+        assert relation.matrix.dtype == twin.matrix.dtype
+        np.testing.assert_array_equal(relation.matrix.toarray(), twin.matrix.toarray())
+    assert set(one.arrays) == set(other.arrays)
+    for name, array in one.arrays.items():
+        assert array.shape == other.arrays[name].shape
+        assert array.dtype == other.arrays[name].dtype
+        np.testing.assert_array_equal(array, other.arrays[name])
+
+
+def test_everything_comes_back(tmp_path: Path) -> None:
+    made = full_map()
+    assert made.save(tmp_path / "map") == tmp_path / "map"
+    read = Map.load(str(tmp_path / "map"))
+    assert_same(made, read)
+    assert read.parameters == {"alpha": 0.5, "axes": [1, 2], "name": None, "list": [0, 1, 2]}
+    assert read.model_state is not None
+    assert (read.model_state.model, read.model_state.parameters) == ("Test", {"k": 2})
+    assert read.model_state.values == {"done": True}
+    assert read.model_state.arrays["v"].tolist() == [0, 1, 2, 3]
+    assert read.model_state.texts["names"].tolist() == ["a", "ü", ""]
+
+
+def test_field_types_come_back(tmp_path: Path) -> None:
+    read = Map.load(full_map().save(tmp_path / "map")).group("doc").fields
+    expected = {"int": "int64", "small": "uint8", "float": "float64", "single": "float32", "bool": "bool"}
+    assert {name: str(read[name].dtype) for name in expected} == expected
+    assert read["bool or none"].tolist() == [True, None, False]
+    assert read["nothing"].tolist() == [None, None, None]
+
+
+def test_numbers_with_gaps_come_back_as_floats(tmp_path: Path) -> None:
+    made = Map([Group("a", ["p", "q"], np.eye(2), fields={"n": [1, None]})])
+    np.testing.assert_array_equal(Map.load(made.save(tmp_path / "m")).group("a").fields["n"], [1.0, np.nan])
+
+
+def test_mixed_fields_come_back_as_text(tmp_path: Path) -> None:
+    made = Map([Group("a", ["p", "q", "r"], np.eye(3), fields={"n": [1, "x", None]})])
+    assert Map.load(made.save(tmp_path / "m")).group("a").fields["n"].tolist() == ["1", "x", None]
+
+
+_texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    kinds=st.lists(_texts.filter(bool), min_size=1, max_size=4, unique=True),
+    ids=st.lists(_texts, max_size=5, unique=True),
+    data=st.data(),
+)
+def test_any_names_come_back(tmp_path: Path, kinds: list[str], ids: list[str], data: st.DataObject) -> None:
+    names = data.draw(st.lists(_texts, max_size=3, unique=True))
+    numbers = arrays(np.float64, len(ids), elements=st.floats(allow_nan=False, width=32))
+    groups = [
+        Group(kind, ids, data.draw(arrays(np.float64, (len(ids), 2), elements=st.floats(-1e6, 1e6))),
+              fields={name: data.draw(numbers) for name in names})
+        for kind in kinds
+    ]  # fmt: skip
+    shutil.rmtree(tmp_path / "map", ignore_errors=True)
+    made = Map(groups)
+    read = Map.load(made.save(tmp_path / "map"))
+    assert_same(made, read)
+    assert len(list((tmp_path / "map").iterdir())) == len(kinds) + 1
+
+
+def test_anything_can_read_the_tables(tmp_path: Path) -> None:
+    full_map().save(tmp_path / "map")
+    table = pq.read_table(tmp_path / "map" / "doc.parquet")
+    assert table.column_names[:9] == ["id", "label", "z0", "z1", "z2", "z3", "x", "y", "text"]
+    links = pq.read_table(tmp_path / "map" / "relations" / "counts.parquet")
+    assert links.to_pylist() == [
+        {"from": "a", "to": "x", "weight": 1.0},
+        {"from": "b:c", "to": "y", "weight": 2.5},
+    ]
+    header = json.loads((tmp_path / "map" / "map.json").read_text(encoding="utf-8"))
+    assert (header["format"], header["version"]) == ("relscape-map", 1)
+
+
+def test_a_large_relation_comes_back(tmp_path: Path, rng: np.random.Generator) -> None:
+    matrix = random_array((300, 200), density=0.1, rng=rng, dtype=np.float32).tocsr()
+    groups = [
+        Group("r", range(300), rng.normal(size=(300, 2))),
+        Group("c", range(200), rng.normal(size=(200, 2))),
+    ]
+    made = Map(groups, relations=[Relation("m", "r", "c", matrix)])
+    assert_same(made, Map.load(made.save(tmp_path / "map")))
+
+
+def test_folders_named_like_partitions_do_no_harm(tmp_path: Path) -> None:
+    made = Map([Group("a", ["p"], np.eye(1), fields={"year": [1]})])
+    assert_same(made, Map.load(made.save(tmp_path / "year=2020" / "kind=b")))
+
+
+def test_saving_again_replaces_the_map_and_keeps_a_persons_files(tmp_path: Path) -> None:
+    full_map().save(tmp_path / "map")
+    (tmp_path / "map" / "notes.md").write_text("mine")
+    Map([Group("other", ["p"], np.eye(1))]).save(tmp_path / "map")
+    assert sorted(p.name for p in (tmp_path / "map").iterdir()) == ["map.json", "notes.md", "other.parquet"]
+    assert Map.load(tmp_path / "map").groups == ("other",)
+    assert [p.name for p in tmp_path.iterdir()] == ["map"]
+
+
+def test_a_foreign_directory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "map.json").write_text("{}")
+    with pytest.raises(StorageError, match="holds something else"):
+        full_map().save(tmp_path / "src")
+    assert (tmp_path / "src" / "map.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("broken", ["write_json", "write_arrays", "group_table"])
+def test_a_write_that_breaks_leaves_the_earlier_map(
+    tmp_path: Path, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = Map([Group("earlier", ["p"], np.eye(1))])
+    earlier.save(tmp_path / "map")
+
+    def fail(*args: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store_module, broken, fail)
+    with pytest.raises(StorageError, match=r"No space left on device\. Free some space"):
+        full_map().save(tmp_path / "map")
+    monkeypatch.undo()
+    assert_same(Map.load(tmp_path / "map"), earlier)
+    assert [p.name for p in tmp_path.iterdir()] == ["map"]
+
+
+def test_arrays_that_cannot_be_written_are_refused_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: Any) -> None:
+        raise SafetensorError("Error while serializing: I/O error: No space left on device")
+
+    monkeypatch.setattr(state_module, "save_file", full)
+    with pytest.raises(StorageError, match=r"cannot write .*a\.safetensors: .*No space left on device"):
+        write_arrays(tmp_path / "a.safetensors", {"a": np.ones(10)})
+
+
+def test_every_file_of_a_map_has_the_usual_permissions(tmp_path: Path) -> None:
+    mask = os.umask(0o022)
+    try:
+        full_map().save(tmp_path / "map")
+    finally:
+        os.umask(mask)
+    modes = {p.is_dir(): p.stat().st_mode & 0o777 for p in (tmp_path / "map").rglob("*")}
+    assert modes == {True: 0o755, False: 0o644}
+    assert (tmp_path / "map" / "arrays.safetensors").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [
+        ({"scores": {"gamma": float("nan")}}, r"scores\.gamma"),
+        ({"parameters": {"deep": {"f": object()}}}, r"parameters\.deep\.f"),
+        ({"provenance": {("a", "b"): 1}}, r"provenance\.a key"),
+    ],
+)
+def test_what_json_cannot_hold_is_named(tmp_path: Path, options: dict[str, Any], where: str) -> None:
+    made = Map([Group("a", ["p"], np.eye(1))], **options)
+    with pytest.raises(DataError, match=where):
+        made.save(tmp_path / "map")
+    assert list(tmp_path.iterdir()) == []
+
+
+def _edit(change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
+    def apply(path: Path) -> None:
+        header = json.loads((path / "map.json").read_text(encoding="utf-8"))
+        change(header)
+        (path / "map.json").write_text(json.dumps(header), encoding="utf-8")
+
+    return apply
+
+
+def _truncate(name: str) -> Callable[[Path], None]:
+    def apply(path: Path) -> None:
+        content = (path / name).read_bytes()
+        (path / name).write_bytes(content[: len(content) // 2])
+
+    return apply
+
+
+def _retable(change: Callable[[Any], Any]) -> Callable[[Path], None]:
+    def apply(path: Path) -> None:
+        pq.write_table(change(pq.read_table(path / "doc.parquet")), path / "doc.parquet")
+
+    return apply
+
+
+DAMAGE = {
+    "truncated map.json": _truncate("map.json"),
+    "truncated table": _truncate("doc.parquet"),
+    "truncated relation": _truncate("relations/counts.parquet"),
+    "truncated arrays": _truncate("arrays.safetensors"),
+    "truncated model.json": _truncate("model/model.json"),
+    "truncated model": _truncate("model/model.safetensors"),
+    "lost map.json": lambda path: (path / "map.json").unlink(),
+    "lost table": lambda path: (path / "doc.parquet").unlink(),
+    "lost relation": lambda path: (path / "relations" / "counts.parquet").unlink(),
+    "lost arrays": lambda path: (path / "arrays.safetensors").unlink(),
+    "lost model": lambda path: shutil.rmtree(path / "model"),
+    "no JSON object": lambda path: (path / "map.json").write_text("[]"),
+    "not utf-8": lambda path: (path / "map.json").write_bytes(b"\xff\xfe{"),
+    "nested too deep": lambda path: (path / "map.json").write_text("[" * 100_000),
+    "other format": _edit(lambda h: h.update(format="x")),
+    "newer version": _edit(lambda h: h.update(version=2)),
+    "no groups": _edit(lambda h: h.update(groups=[])),
+    "groups no list": _edit(lambda h: h.update(groups=3)),
+    "no dimensions": _edit(lambda h: h.update(n_components=0)),
+    "dimensions as text": _edit(lambda h: h.update(n_components="2")),
+    "too many dimensions": _edit(lambda h: h.update(n_components=10**15)),
+    "lost key": _edit(lambda h: h.pop("scores")),
+    "scores a list": _edit(lambda h: h.update(scores=[1])),
+    "fields a list": _edit(lambda h: h["groups"][0].update(fields=["text"])),
+    "unknown field": _edit(lambda h: h["groups"][0]["fields"].update(more="more")),
+    "wrong size": _edit(lambda h: h["groups"][0].update(size=4)),
+    "upward": _edit(lambda h: h["groups"][0].update(file="../doc.parquet")),
+    "upward inside": _edit(lambda h: h["groups"][0].update(file="relations/../../doc.parquet")),
+    "absolute": _edit(lambda h: h["groups"][0].update(file="/etc/passwd")),
+    "windows path": _edit(lambda h: h["groups"][0].update(file="..\\doc.parquet")),
+    "nul in name": _edit(lambda h: h["groups"][0].update(file="a\0b")),
+    "arrays outside": _edit(lambda h: h.update(arrays="../arrays.safetensors")),
+    "relation outside": _edit(lambda h: h["relations"][0].update(file="../x.parquet")),
+    "relation of strangers": _edit(lambda h: h["relations"][0].update(rows="wörd/..")),
+    "relation of an unknown kind": _edit(lambda h: h["relations"][0].update(rows="ghost")),
+    "ids repeat": _retable(lambda t: t.set_column(0, "id", pa.array(["a", "a", "b"]))),
+    "id missing": _retable(lambda t: t.set_column(0, "id", pa.array(["a", None, "b"]))),
+    "coordinates as text": _retable(lambda t: t.set_column(2, "z0", pa.array(["a", "b", "c"]))),
+    "coordinate missing": _retable(lambda t: t.set_column(2, "z0", pa.array([1.0, None, 2.0]))),
+    "layout lost": _retable(lambda t: t.drop_columns(["x"])),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_a_damaged_map_is_refused_by_its_file(tmp_path: Path, damage: Callable[[Path], None]) -> None:
+    full_map().save(tmp_path / "map")
+    damage(tmp_path / "map")
+    with pytest.raises(FormatError) as caught:
+        Map.load(tmp_path / "map")
+    assert str(tmp_path / "map") in str(caught.value)
+
+
+def test_a_version_we_do_not_know_is_named(tmp_path: Path) -> None:
+    full_map().save(tmp_path / "map")
+    _edit(lambda h: h.update(version=9))(tmp_path / "map")
+    with pytest.raises(FormatError, match="has format version 9; this relscape reads version 1"):
+        Map.load(tmp_path / "map")
+
+
+def test_no_map_there(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="there is no map at"):
+        Map.load(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(FormatError, match="is a file; a map is a directory"):
+        Map.load(tmp_path / "file")
+
+
+def test_arrays_keep_shape_and_type(tmp_path: Path) -> None:
+    made = {
+        "scalar": np.array(2), "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "bool": np.array([True, False]), "view": np.arange(10)[::3], "empty": np.zeros((0, 3), np.float32),
+    }  # fmt: skip
+    write_arrays(tmp_path / "a.safetensors", made)
+    read = read_arrays(tmp_path / "a.safetensors")
+    for name, array in made.items():
+        assert read[name].shape == array.shape
+        assert read[name].dtype == array.dtype
+        np.testing.assert_array_equal(read[name], array)
