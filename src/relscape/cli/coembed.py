@@ -21,7 +21,7 @@ from relscape.models.placing import place as place_on
 from relscape.models.registry import METHODS, method
 from relscape.protocols import AnyArray
 
-__all__ = ["coembed", "fit_map", "place"]
+__all__ = ["coembed", "place"]
 
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Directory of the map to write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
@@ -68,16 +68,19 @@ def coembed(
     with telling_warnings(strict):
         data = _prepared(source, row_info, column_info, min_degree)
         earlier = Map.load(align_to) if align_to else None
-        joint = fit_map(data, method_name, dimensions, param or [])
-        joint.provenance["source"] = source.describe()
-        if layout is not None:
-            joint = joint.layout(layout)
-        if earlier is not None:
-            joint = joint.align(earlier)
-        if keep_relations:
-            joint = joint.with_relations([_on_map(data, joint)])
-        joint.save(target)
-    _report(joint, data, target, time.perf_counter() - started, as_json)
+        maps = fit_maps(data, method_name, dimensions, param or [])
+        targets = [target] if len(maps) == 1 else [Path(f"{target}-{i + 1}") for i in range(len(maps))]
+        for number, joint in enumerate(maps):
+            joint.provenance["source"] = source.describe()
+            if layout is not None:
+                joint = joint.layout(layout)
+            if earlier is not None:
+                joint = joint.align(earlier)
+            if keep_relations:
+                joint = joint.with_relations([_on_map(data, joint)])
+            joint.save(targets[number])
+            maps[number] = joint
+    _report(maps, data, targets, time.perf_counter() - started, as_json)
 
 
 def _prepared(source: Reading, row_info: str | None, column_info: str | None, least: float) -> RelationalData:
@@ -102,8 +105,11 @@ def with_degree(data: RelationalData, least: float) -> RelationalData:
         data = data.select(relation.rows, rows).select(relation.columns, columns)
 
 
-def fit_map(data: RelationalData, name: str, dimensions: int, given: list[str]) -> Map:
-    """Fit a method by its name and give its map; axes that do not exist are an error here."""
+def fit_maps(data: RelationalData, name: str, dimensions: int, given: list[str]) -> list[Map]:
+    """Fit a method by its name and give its map, or one a block if asked for.
+
+    Axes that do not exist are an error here.
+    """
     entry = method(name)
     matrix = data.matrix()
     model = entry.model_class()(n_components=dimensions, **_parameters(entry.model_class(), given))
@@ -115,10 +121,10 @@ def fit_map(data: RelationalData, name: str, dimensions: int, given: list[str]) 
         raise ParameterError(
             f"--dimensions {dimensions} is too large: this relation has {(values > 0).sum()} axes."
         )
-    joint: Map = model.to_map()
+    maps: list[Map] = model.to_maps() if hasattr(model, "to_maps") else [model.to_map()]
     if hasattr(model, "total_inertia_"):
-        joint.scores["inertia_shown"] = float(model.inertia_.sum() / model.total_inertia_)
-    return joint
+        maps[0].scores["inertia_shown"] = float(model.inertia_.sum() / model.total_inertia_)
+    return maps
 
 
 def _parameters(model_class: type[Any], given: list[str]) -> dict[str, Any]:
@@ -146,28 +152,36 @@ def _on_map(data: RelationalData, joint: Map) -> Relation:
     return Relation(relation.name, relation.rows, relation.columns, relation.matrix[rows][:, columns])
 
 
-def _report(joint: Map, data: RelationalData, target: Path, seconds: float, as_json: bool) -> None:
-    sizes = {kind: len(joint.group(kind)) for kind in joint.groups}
+def _report(
+    maps: list[Map], data: RelationalData, targets: list[Path], seconds: float, as_json: bool
+) -> None:
+    first, target = maps[0], targets[0]
     if as_json:
-        print_json(
-            {
-                "map": str(target),
-                "model": joint.model,
-                "parameters": joint.parameters,
-                "sizes": sizes,
-                "pairs": data.matrix().nnz,
-                "scores": joint.scores,
-                "seconds": round(seconds, 3),
-            }
-        )
+        content = {
+            "map": str(target),
+            "model": first.model,
+            "parameters": first.parameters,
+            "sizes": _sizes(first),
+            "pairs": data.matrix().nnz,
+            "scores": first.scores,
+            "seconds": round(seconds, 3),
+        }
+        if len(maps) > 1:
+            content["maps"] = {str(t): _sizes(joint) for t, joint in zip(targets, maps, strict=True)}
+        print_json(content)
         return
-    placed = " and ".join(f"{size:,} {kind}" for kind, size in sizes.items())
-    say(f"{joint.model}: {placed} on one map of {joint.n_components} axes, from {data.matrix().nnz:,} pairs.")
-    if "inertia_shown" in joint.scores:
-        say(f"It shows {joint.scores['inertia_shown']:.1%} of the inertia.")
-    say(f"Saved {target} in {seconds:.1f} s.")
-    kind = joint.groups[-1]
-    next_step(f"relscape neighbors {target} '{kind}:{_heaviest(joint, kind)}'  or  relscape plot {target}")
+    for joint, place_ in zip(maps, targets, strict=True):
+        placed = " and ".join(f"{size:,} {kind}" for kind, size in _sizes(joint).items())
+        say(f"{joint.model}: {placed} on one map of {joint.n_components} axes: {place_}")
+    if "inertia_shown" in first.scores:
+        say(f"It shows {first.scores['inertia_shown']:.1%} of the inertia.")
+    say(f"Made from {data.matrix().nnz:,} pairs in {seconds:.1f} s.")
+    kind = first.groups[-1]
+    next_step(f"relscape neighbors {target} '{kind}:{_heaviest(first, kind)}'  or  relscape plot {target}")
+
+
+def _sizes(joint: Map) -> dict[str, int]:
+    return {kind: len(joint.group(kind)) for kind in joint.groups}
 
 
 def _heaviest(joint: Map, kind: str) -> str:

@@ -114,7 +114,10 @@ def score(
     k_rows: Annotated[int, typer.Option(help="Row things that count as near a column thing.")] = 5,
     k_columns: Annotated[int, typer.Option(help="Column things that count as near a row thing.")] = 5,
     ties: Annotated[str, typer.Option(help="index, inclusive or positive.")] = "positive",
-    words: Annotated[int, typer.Option(help="Closest columns a class in the class-word error.")] = 20,
+    words: Annotated[
+        int | None,
+        typer.Option(help="Also an SVM's error on so many columns nearest each class."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the cross-validation.")] = 0,
     store: Annotated[bool, typer.Option("--store", help="Write the scores into the map.")] = False,
     as_json: Json = False,
@@ -138,9 +141,10 @@ def score(
                 raise UnknownNameError("field", label, fields, f"kind {truth.rows!r}")
             classes = fields[label]
             scores["one_nn_error"] = one_nn_error(left, classes, random_state=seed)
-            scores["class_word_error"] = class_word_error(
-                truth.matrix, left, right, classes, words=words, random_state=seed
-            )
+            if words is not None:
+                scores["class_word_error"] = class_word_error(
+                    truth.matrix, left, right, classes, words=words, random_state=seed
+                )
         if store:
             joint.scores |= scores
             joint.save(map_path)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 
 from relscape import __version__, progress
@@ -14,6 +13,11 @@ from relscape.cli.console import Bars, complain
 from relscape.errors import RelscapeError, RelscapeWarning
 
 __all__ = ["app", "run"]
+
+_STOPPED = 130
+
+# Typer may bring a copy of click; the base of its complaints about usage is found through its own names.
+_UsageMistake: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 app = typer.Typer(
     name="relscape",
@@ -55,20 +59,22 @@ def run(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str] | None) -> int:
     try:
         with progress.reporting(Bars()):
-            code = app(args=arguments, standalone_mode=False)
-        return int(code or 0)
+            code = int(app(args=arguments, standalone_mode=False) or 0)
+        if code != _STOPPED:
+            return code
+        raise KeyboardInterrupt  # Typer may turn one into this exit code without a word
     except (RelscapeError, RelscapeWarning) as error:
         complain(str(error))
-        return 1
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return 0
-    except click.ClickException as error:
+    except _UsageMistake as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+            return 0
         complain(f"{error.format_message()} (see 'relscape --help')")
-        return 1
+    except OSError as error:
+        complain(f"{error.strerror or error}: {error.filename or 'the temporary directory'}.")
     except MemoryError:
         complain("out of memory; use a machine with more, a smaller table, or fewer dimensions.")
-        return 1
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         complain("stopped; what was saved before is whole.")
-        return 130
+        return _STOPPED
+    return 1

@@ -1,0 +1,75 @@
+"""Write the API pages, one for every public name, from ``relscape.__all__``: run before Sphinx by ``make docs``."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+from pathlib import Path
+from types import ModuleType
+
+import relscape
+
+API = Path(__file__).parent / "api"
+
+GROUPS = {
+    "Data": ("EntitySet", "Relation", "RelationalData", "read", "read_text", "datasets"),
+    "Models": (
+        "CorrespondenceAnalysis",
+        "BipartiteSpectral",
+        "LatentSemanticIndexing",
+        "CFRM",
+        "CORT",
+        "load_model",
+    ),
+    "Maps": ("Map", "place"),
+    "Scores": ("gamma_loss", "mean_rank", "one_nn_error", "class_word_error", "scores"),
+}
+BESIDE = ("relscape.plot", "relscape.errors")
+
+
+def write_pages(folder: Path) -> list[Path]:
+    """Write a page for every public name, one for each module beside them, and the index of all."""
+    grouped = [name for names in GROUPS.values() for name in names]
+    others = sorted(set(relscape.__all__) - set(grouped))
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    pages = [_write(folder, name, _page(name, getattr(relscape, name))) for name in relscape.__all__]
+    pages += [_write(folder, name.partition(".")[2], _module_page(name)) for name in BESIDE]
+    sections = {**GROUPS, "Others": tuple(others)} if others else dict(GROUPS)
+    sections["Beside them"] = tuple(name.partition(".")[2] for name in BESIDE)
+    return [*pages, _write(folder, "index", _index(sections))]
+
+
+def _page(name: str, thing: object) -> str:
+    if isinstance(thing, ModuleType):
+        return _module_page(thing.__name__)
+    home = f"{thing.__module__}.{name}"
+    title = f"relscape.{name}"
+    if inspect.isclass(thing):
+        body = f".. autoclass:: {home}\n   :members:\n   :inherited-members: BaseEstimator\n"
+        body += "   :exclude-members: set_output, get_feature_names_out, set_fit_request\n"
+    else:
+        body = f".. autofunction:: {home}\n"
+    return f"{title}\n{'=' * len(title)}\n\n{body}"
+
+
+def _module_page(name: str) -> str:
+    return f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n   :members:\n   :show-inheritance:\n"
+
+
+def _index(sections: dict[str, tuple[str, ...]]) -> str:
+    parts = ["API\n===\n\nEvery public name, ``import relscape as rs``.\n"]
+    for section, names in sections.items():
+        listed = "\n".join(f"   {name}" for name in names)
+        parts.append(f"{section}\n{'-' * len(section)}\n\n.. toctree::\n   :maxdepth: 1\n\n{listed}\n")
+    return "\n".join(parts)
+
+
+def _write(folder: Path, name: str, text: str) -> Path:
+    path = folder / f"{name}.rst"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+if __name__ == "__main__":
+    print(f"{len(write_pages(API))} API pages written")

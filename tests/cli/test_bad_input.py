@@ -1,0 +1,173 @@
+"""A person's mistakes: one clear message with the place and the remedy, exit code 1, nothing harmed."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+import relscape as rs
+
+LONG = ("--rows", "doc", "--columns", "word", "--weight", "n")
+HEAD = "doc,word,n\na,x,1\na,y,2\n"
+
+
+def refused(done, *parts):
+    assert done.code == 1
+    assert done.out == ""
+    assert done.err.startswith("error: ")
+    for part in parts:
+        assert part in done.err, done.err
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("b,x,-2", ("'n'", "-2", "line 4")),
+        ("b,x,nan", ("'n'", "nan", "line 4")),
+        ("b,x,inf", ("'n'", "inf", "line 4")),
+        ("b,x,many", ("'n'", "many", "line 4")),
+        ("b,x,", ("'n'", "line 4")),
+        (",x,1", ("'doc'", "line 4")),
+    ],
+)
+def test_bad_weights_and_ids(relscape, tmp_path, line, parts):
+    Path("bad.csv").write_text(HEAD + line + "\nb,y,1\n")
+    refused(relscape("coembed", "bad.csv", *LONG), "bad.csv", *parts)
+    assert not Path("maps").exists()
+
+
+def test_empty_files(relscape):
+    Path("empty.csv").write_text("")
+    refused(relscape("coembed", "empty.csv", *LONG), "empty.csv")
+    Path("header.csv").write_text("doc,word,n\n")
+    refused(relscape("coembed", "header.csv", *LONG), "header.csv")
+
+
+def test_missing_column_suggests_the_nearest(relscape, pairs):
+    refused(
+        relscape("coembed", pairs, "--rows", "dok", "--columns", "word"),
+        "'dok'", "Did you mean 'doc'?", "'word'", "pairs.csv",
+    )  # fmt: skip
+
+
+def test_one_of_two_columns(relscape, pairs):
+    refused(relscape("coembed", pairs, "--rows", "doc"), "rows", "columns")
+
+
+def test_files_that_are_not_there(relscape, pairs):
+    refused(relscape("coembed", "pears.csv", *LONG), "pears.csv")
+    refused(relscape("coembed", "*.parquet", *LONG), "*.parquet")
+    refused(relscape("coembed"), "name at least one file")
+
+
+def test_file_that_is_not_what_its_name_says(relscape, pairs):
+    Path("fake.parquet").write_text(pairs.read_text())
+    refused(relscape("coembed", "fake.parquet", *LONG), "fake.parquet", "named as parquet")
+
+
+def test_directory_where_a_file_was_meant(relscape):
+    Path("folder.csv").mkdir()
+    refused(relscape("coembed", "folder.csv", *LONG), "folder.csv")
+
+
+def test_one_row_only(relscape):
+    Path("one.csv").write_text(HEAD)
+    refused(relscape("coembed", "one.csv", *LONG), "n_components=2 is too large")
+
+
+def test_too_many_dimensions(relscape, pairs, made):
+    before = rs.Map.load(made).coordinates("doc")
+    refused(relscape("coembed", pairs, *LONG, "-k", 9), "n_components=9 is too large", "at most 3")
+    assert (rs.Map.load(made).coordinates("doc") == before).all()
+    done = relscape("coembed", pairs, *LONG, "-k", 4)
+    assert done.code == 1
+    assert "--dimensions 4 is too large: this relation has 3 axes" in done.err
+    refused(relscape("coembed", pairs, *LONG, "-k", 0), "n_components=0")
+    refused(relscape("coembed", pairs, *LONG, "-k", "two"), "--dimensions", "integer")
+
+
+def test_things_without_relation(relscape):
+    """Named and left out with a note, or refused with --strict."""
+    Path("holes.csv").write_text("doc,word,n\na,x,1\na,y,2\nb,x,2\nb,y,1\nc,x,0\n")
+    done = relscape("coembed", "holes.csv", *LONG, "-k", 1)
+    assert done.code == 0
+    assert "1 of 3 doc objects ('c') have no relation" in done.err
+    assert rs.Map.load("maps/holes").group("doc").ids.tolist() == ["a", "b"]
+    Path("maps/holes").rename("maps/kept")
+    refused(relscape("coembed", "holes.csv", *LONG, "-k", 1, "--strict"), "'c'")
+    assert not Path("maps/holes").exists()
+
+
+def test_repeated_ids(relscape, pairs):
+    Path("docs.csv").write_text("id,class\nd1,a\nd1,b\n")
+    refused(relscape("coembed", pairs, *LONG, "--row-info", "docs.csv"), "docs.csv", "d1")
+    Path("wide.csv").write_text("name,x,y\na,1,2\na,2,1\nb,3,1\n")
+    refused(relscape("coembed", "wide.csv"), "wide.csv", "'a'")
+
+
+def test_unknown_method_parameter_and_option(relscape, pairs):
+    refused(relscape("coembed", pairs, *LONG, "-m", "cba"), "'cba'", "'bgp'")
+    refused(relscape("coembed", pairs, *LONG, "-p", "scale=3"), "'scale'", "Did you mean 'scaling'?")
+    refused(relscape("coembed", pairs, *LONG, "-p", "scaling"), "name=value")
+    refused(relscape("coembed", pairs, *LONG, "-p", "scaling=princpal"), "Did you mean 'principal'?")
+    refused(relscape("coembed", pairs, "--row", "doc"), "--row")
+    refused(relscape("coembd", pairs), "coembd")
+    refused(relscape("coembed", pairs, "--text", "word", "--ngrams", "two"), "--ngrams two")
+
+
+def test_no_permission(relscape, pairs, monkeypatch):
+    def denied(*_, **__):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr("tempfile.mkdtemp", denied)
+    done = relscape("coembed", pairs, *LONG)
+    assert done.code == 1
+    assert "permission" in done.err.lower()
+
+
+def test_full_disk_leaves_the_earlier_map(relscape, pairs, made, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = rs.Map.load(made).coordinates("doc")
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
+    pairs.write_text(pairs.read_text() + "d5,cat,2\nd5,bird,1\n")
+    refused(relscape("coembed", pairs, *LONG), "maps/pairs", "No space left on device", "Free some space")
+    assert (rs.Map.load(made).coordinates("doc") == before).all()
+    assert sorted(p.name for p in Path("maps").iterdir()) == ["pairs"]
+
+
+def test_output_that_is_something_else(relscape, pairs):
+    Path("thesis").mkdir()
+    Path("thesis/chapter.tex").write_text("mine")
+    refused(relscape("coembed", pairs, *LONG, "-o", "thesis"), "thesis", "something else")
+    refused(relscape("coembed", pairs, *LONG, "-o", pairs), "pairs.csv", "a file of that name")
+    assert Path("thesis/chapter.tex").read_text() == "mine"
+
+
+def test_maps_that_are_none(relscape, pairs):
+    refused(relscape("info", "nowhere"), "nowhere")
+    refused(relscape("info", pairs), "pairs.csv", "directory")
+    Path("other").mkdir()
+    refused(relscape("neighbors", "other", "word:x"), "map.json")
+
+
+def test_questions_that_have_no_answer(relscape, made):
+    refused(relscape("neighbors", made, "fish"), "kind:id")
+    refused(relscape("neighbors", made, "word:fisch"), "'fisch'", "Did you mean 'fish'?")
+    refused(relscape("neighbors", made, "wrd:fish"), "'wrd'", "Did you mean 'word'?")
+    refused(relscape("neighbors", made, "word:fish", "-k", 0), "k=0")
+    refused(relscape("plot", made, "-o", "picture.gif"), "gif", "png")
+    refused(relscape("plot", made, "--color", "colour"), "'colour'")
+    refused(relscape("score", made, "--label", "class"), "'class'")
+    refused(relscape("score", made, "--ties", "none"), "'none'")
+
+
+def test_new_things_that_share_nothing(relscape, made):
+    Path("new.csv").write_text("doc,word,n\nd9,whale,3\n")
+    refused(relscape("place", made, "new.csv"), "none of the 1 ids", "whale")
+    Path("kinds.csv").write_text("a,b\n1,2\n")
+    refused(relscape("place", made, "kinds.csv"), "'doc'")

@@ -1,0 +1,293 @@
+"""Every command does its job and says what to do next."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import relscape as rs
+
+LONG = ("--rows", "doc", "--columns", "word", "--weight", "n")
+
+
+def test_pairs_become_a_map(relscape, pairs):
+    done = relscape("coembed", pairs, *LONG, "-o", "out/news")
+    assert done.code == 0
+    assert "4 doc and 4 word" in done.out
+    assert "next: relscape neighbors out/news" in done.out
+    joint = rs.Map.load("out/news")
+    expected = rs.CorrespondenceAnalysis().fit(rs.read(pairs, "doc", "word", "n"))
+    np.testing.assert_array_equal(joint.coordinates("doc"), expected.row_embedding_)
+    assert joint.provenance["source"] == {
+        "files": ["pairs.csv"], "rows": "doc", "columns": "word", "weight": "n", "min_df": 1, "ngrams": "1",
+    }  # fmt: skip
+
+
+def test_json_is_one_object(relscape, pairs):
+    done = relscape("coembed", pairs, *LONG, "--json")
+    assert done.json["sizes"] == {"doc": 4, "word": 4}
+    assert done.json["pairs"] == 11
+    assert Path(done.json["map"]) == Path("maps/pairs")
+
+
+@pytest.mark.parametrize("method", ["ca", "bgp", "lsi", "cfrm", "cort"])
+def test_every_method(relscape, pairs, method):
+    done = relscape("coembed", pairs, *LONG, "--method", method, "-k", 3, "--json")
+    assert done.code == 0
+    assert rs.Map.load("maps/pairs").coordinates("word").shape == (4, 3)
+
+
+def test_parameters_of_a_method(relscape, pairs):
+    assert relscape("coembed", pairs, *LONG, "-p", "scaling=symmetric").code == 0
+    assert rs.Map.load("maps/pairs").parameters["scaling"] == "symmetric"
+    assert relscape("coembed", pairs, *LONG, "-m", "lsi", "-p", "beta=0.5").code == 0
+    assert rs.Map.load("maps/pairs").parameters["beta"] == 0.5
+
+
+def test_wide_tables(relscape, tmp_path):
+    Path("wide.csv").write_text("staff;none;light\nSM;4,5;2\nJM;4;3\nSE;25;10\n")
+    done = relscape("coembed", "wide.csv", "-k", 1)
+    assert done.code == 0
+    assert rs.Map.load("maps/wide").group("row").ids.tolist() == ["SM", "JM", "SE"]
+
+
+def test_texts(relscape, tmp_path):
+    Path("talks.csv").write_text(
+        "title,abstract\nOne,the cat and the dog\nTwo,a dog and a fish swim\nThree,the fish and cat swim\n"
+    )
+    options = (
+        "--text",
+        "abstract",
+        "--id",
+        "title",
+        "--min-df",
+        2,
+        "--stop-words",
+        "english",
+        "--ngrams",
+        "1-2",
+    )
+    assert relscape("coembed", "talks.csv", *options).code == 0
+    joint = rs.Map.load("maps/talks")
+    assert sorted(joint.group("doc").ids) == ["One", "Three", "Two"]
+    assert joint.group("word").ids.tolist() == ["cat", "dog", "fish", "swim"]
+    Path("new.csv").write_text("title,abstract\nFour,my dog loves the cat\n")
+    placed = relscape("place", "maps/talks", "new.csv", "--json")
+    assert placed.code == 0, placed.err
+    assert placed.json["placed"] == 1
+
+
+def test_folder_of_texts(relscape, tmp_path):
+    folder = Path("letters")
+    folder.mkdir()
+    for name, text in {"a": "cat dog dog", "b": "dog fish fish", "c": "fish cat bird"}.items():
+        (folder / f"{name}.txt").write_text(text)
+    assert relscape("coembed", folder, "-k", 1).code == 0
+    assert rs.Map.load("maps/letters").group("doc").ids.tolist() == ["a", "b", "c"]
+
+
+def test_data_sets_by_name(relscape):
+    assert relscape("coembed", "--dataset", "smoking").code == 0
+    assert rs.Map.load("maps/smoking").scores["inertia_shown"] == pytest.approx(0.9951, abs=1e-4)
+    assert "smoking" in relscape("coembed", "--dataset", "smoke").err
+
+
+def test_fields_and_classes(relscape, pairs, tmp_path):
+    Path("docs.csv").write_text("id,class\nd2,b\nd1,a\nd3,a\n")
+    assert relscape("coembed", pairs, *LONG, "--row-info", "docs.csv").code == 0
+    assert rs.Map.load("maps/pairs").group("doc").fields["class"].tolist() == ["a", "b", "a", None]
+
+
+def test_minimum_degree(relscape, pairs):
+    assert relscape("coembed", pairs, *LONG, "--min-degree", 4, "-k", 1).code == 0
+    assert rs.Map.load("maps/pairs").group("word").ids.tolist() == ["cat", "dog", "fish"]
+    assert "leaves nothing" in relscape("coembed", pairs, *LONG, "--min-degree", 100).err
+
+
+def test_blocks_on_maps_of_their_own(relscape):
+    Path("blocks.csv").write_text(
+        "a,b\n"
+        + "".join(f"x{i},y{j}\n" for i in range(4) for j in range(4) if i != j)
+        + "x9,y9\nx9,y8\nx8,y9\n"
+    )
+    done = relscape("coembed", "blocks.csv", "--rows", "a", "--columns", "b", "-m", "bgp", "-k", 1)
+    assert "2 blocks that nothing connects" in done.err
+    done = relscape(
+        "coembed",
+        "blocks.csv",
+        "--rows",
+        "a",
+        "--columns",
+        "b",
+        "-m",
+        "bgp",
+        "-k",
+        1,
+        "-p",
+        "components=each",
+    )
+    assert done.code == 0, done.err
+    assert len(rs.Map.load("maps/blocks-1").group("a")) == 4
+    assert len(rs.Map.load("maps/blocks-2").group("a")) == 2
+
+
+def test_growing_data_does_not_jump(relscape, pairs, made):
+    """An aligned map of almost the same data lies over the earlier one, even if axes flip."""
+    before = rs.Map.load(made)
+    flipped = before.with_groups(before.group(kind) for kind in before.groups)
+    flipped.align(before)
+    pairs.write_text(pairs.read_text() + "d5,cat,2\nd5,bird,1\n")
+    assert relscape("coembed", pairs, *LONG, "--align-to", made, "-o", "maps/grown").code == 0
+    grown = rs.Map.load("maps/grown")
+    old = before.coordinates("doc")
+    new = grown.coordinates("doc")[:4]
+    assert np.linalg.norm(new - old) < 0.5 * np.linalg.norm(old)
+    assert grown.provenance["aligned"]["shared_things"] == 8
+
+
+def test_neighbors(relscape, made):
+    done = relscape("neighbors", made, "word:fish", "-k", 2)
+    assert "nearest to word:fish" in done.out
+    assert "d3" in done.out
+    answer = relscape("neighbors", made, "word:fish", "--among", "doc", "-k", 2, "--json").json
+    expected = rs.Map.load(made).neighbors("word:fish", "doc", 2)
+    assert [n["id"] for n in answer["word:fish"]["doc"]] == [n.id for n in expected]
+
+
+def test_info(relscape, made):
+    told = relscape("info", made, "--json").json
+    assert told["groups"]["doc"]["things"] == 4
+    assert told["can_place_new_things"] is True
+    assert "CorrespondenceAnalysis with 2 axes" in relscape("info", made).out
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_plot(relscape, made, ending):
+    done = relscape("plot", made, "-o", f"picture.{ending}", "--color", "degree")
+    assert done.code == 0, done.err
+    assert Path(f"picture.{ending}").stat().st_size > 5_000
+
+
+def test_plot_beside_the_map_by_default(relscape, made):
+    assert relscape("plot", made, "--layout", "pca").code == 0
+    assert Path("maps/pairs.png").exists()
+    assert "two axes" in relscape("plot", made, "--axes", "1,7").err
+    assert "two numbers" in relscape("plot", made, "--size", "big").err
+
+
+def test_score(relscape, made, pairs):
+    kept = relscape("score", made, "--json").json
+    joint = rs.Map.load(made)
+    R = rs.read(pairs, "doc", "word", "n").matrix()
+    rows, columns = joint.coordinates("doc"), joint.coordinates("word")
+    assert kept["gamma_loss"] == rs.gamma_loss(R, rows, columns, ties="positive")
+    assert kept["mean_rank"] == rs.mean_rank(R, rows, columns)
+    assert relscape("score", made, pairs, "--json").json == kept
+    assert relscape("score", made, "--store").code == 0
+    assert rs.Map.load(made).scores["mean_rank"] == kept["mean_rank"]
+
+
+def test_score_needs_the_truth(relscape, pairs):
+    relscape("coembed", pairs, *LONG)
+    assert "--keep-relations" in relscape("score", "maps/pairs").err
+    assert relscape("score", "maps/pairs", pairs).code == 0
+
+
+def test_place(relscape, made, tmp_path):
+    Path("new.csv").write_text("doc,word,n\nd9,cat,3\nd9,dog,1\n")
+    done = relscape("place", made, "new.csv", "-o", "maps/grown")
+    assert "Placed 1 of 1 new doc" in done.out
+    grown = rs.Map.load("maps/grown")
+    twin, original = grown.locate("doc:d9")[1], grown.locate("doc:d1")[1]
+    np.testing.assert_allclose(grown.coordinates("doc")[twin], grown.coordinates("doc")[original], atol=1e-12)
+    assert grown.group("doc").fields["placed"].tolist() == [False] * 4 + [True]
+    np.testing.assert_array_equal(grown.coordinates("word"), rs.Map.load(made).coordinates("word"))
+
+
+def test_place_columns(relscape, made):
+    Path("new.csv").write_text("doc,word,n\nd1,cow,3\nd2,cow,1\nd3,cow,1\nd4,cow,2\n")
+    assert relscape("place", made, "new.csv", "--kind", "word", "-o", "maps/grown").code == 0
+    grown = rs.Map.load("maps/grown")
+    words = grown.coordinates("word")
+    np.testing.assert_allclose(
+        words[grown.locate("word:cow")[1]], words[grown.locate("word:cat")[1]], atol=1e-12
+    )
+
+
+def test_place_on_an_aligned_map(relscape, pairs, made):
+    """New things follow the motion that the map was aligned by."""
+    old = rs.Map.load(made)
+    turned = old.with_groups(
+        [
+            type(old.group(k))(k, old.group(k).ids, old.group(k).coordinates[:, ::-1] * [2, -2])
+            for k in old.groups
+        ]
+    )
+    old.align(turned).save("maps/turned")
+    Path("new.csv").write_text("doc,word,n\nd9,cat,3\nd9,dog,1\n")
+    assert relscape("place", "maps/turned", "new.csv", "-o", "maps/grown").code == 0
+    grown = rs.Map.load("maps/grown")
+    doc = grown.coordinates("doc")
+    np.testing.assert_allclose(doc[grown.locate("doc:d9")[1]], doc[grown.locate("doc:d1")[1]], atol=1e-10)
+
+
+def test_datasets(relscape):
+    assert "cora" in relscape("datasets", "list").out
+    assert relscape("datasets", "list", "--json").json["smoking"]["present"] is True
+    assert "Greenacre" in relscape("datasets", "info", "smoking").out
+    assert relscape("datasets", "info", "koora").code == 1
+
+
+def test_doctor(relscape):
+    done = relscape("doctor", "--json")
+    assert done.code == 0
+    assert set(done.json["checks"].values()) == {"works"}
+
+
+def test_demo(relscape):
+    done = relscape("demo", "--json")
+    assert done.code == 0, done.err
+    near = done.json["neighbors"]
+    assert "selectors" in near["asyncio"]["module"] or "concurrent" in near["asyncio"]["module"]
+    assert {"ssl", "socketserver"} & set(near["socket"]["module"])
+    assert Path("relscape-demo/stdlib.png").stat().st_size > 50_000
+    assert rs.Map.load("relscape-demo/map").drawn_by["method"] == "tsne"
+
+
+def test_version_and_help(relscape):
+    assert rs.__version__ in relscape("--version").out
+    assert "coembed" in relscape("--help").out
+
+
+def test_module_runs_as_a_program():
+    done = subprocess.run([sys.executable, "-m", "relscape", "--version"], capture_output=True, check=True)
+    assert rs.__version__.encode() in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_stopping_leaves_the_earlier_map_whole(pairs, made):
+    """Ctrl-C ends with 130 and one line."""
+    code = (
+        "import time, relscape.models.spectral as s; from relscape.cli.main import run\n"
+        "def slow(self, relation): print('fitting', flush=True); time.sleep(60)\n"
+        "s.CorrespondenceAnalysis._embed = slow\n"
+        f"run(['coembed', {str(pairs)!r}, '--rows', 'doc', '--columns', 'word', '-o', {str(made)!r}])"
+    )
+    before = rs.Map.load(made).coordinates("doc")
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "fitting\n"
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "stopped; what was saved before is whole" in err
+    assert "Traceback" not in err
+    np.testing.assert_array_equal(rs.Map.load(made).coordinates("doc"), before)
