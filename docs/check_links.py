@@ -53,7 +53,9 @@ def problems(site: Path) -> list[str]:
     for path, page in pages.items():
         name = path.relative_to(site.resolve())
         found += [f"{name} fetches {url}" for url in page.fetched if _is_outside(url)]
-        found += [f"{name} links to {url}, which is not there" for url in page.links if _dead(path, url, pages)]
+        found += [
+            f"{name} links to {url}, which is not there" for url in page.links if _dead(path, url, pages)
+        ]
     return found
 
 

@@ -1,4 +1,4 @@
-"""How the documentation is built: ``make docs``. Nothing in the built pages asks another server for anything."""
+"""How ``make docs`` builds the documentation. Nothing in the built pages asks another server for anything."""
 
 from __future__ import annotations
 

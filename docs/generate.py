@@ -1,4 +1,4 @@
-"""Write the API pages, one for every public name, from ``relscape.__all__``: run before Sphinx by ``make docs``."""
+"""Write the API pages, one for every name of ``relscape.__all__``; ``make docs`` runs this before Sphinx."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _page(name: str, thing: object) -> str:
     title = f"relscape.{name}"
     if inspect.isclass(thing):
         body = f".. autoclass:: {home}\n   :members:\n   :inherited-members: BaseEstimator\n"
-        body += "   :exclude-members: set_output, get_feature_names_out, set_fit_request\n"
+        body += "   :exclude-members: get_metadata_routing, set_output, get_feature_names_out\n"
     else:
         body = f".. autofunction:: {home}\n"
     return f"{title}\n{'=' * len(title)}\n\n{body}"

@@ -1,7 +1,7 @@
 """The Python standard library as a map: modules and the words of their documentation.
 
-Makes the picture at the top of the README (there with its colours reduced to 256). Everything is read from the Python that runs this, so
-another version of Python gives a slightly different map.
+Makes the picture at the top of the README (there with its colours reduced to 256). Everything is read
+from the Python that runs this, so another version of Python gives a slightly different map.
 
     python examples/standard_library.py
 """

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, random_array
 from scipy.spatial.distance import cdist, pdist
 
 from relscape.data import RelationalData
+from relscape.datasets import load_smoking
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.models import components, spectral
 from relscape.models.spectral import (
@@ -21,7 +22,6 @@ from relscape.models.spectral import (
     CorrespondenceAnalysis,
     LatentSemanticIndexing,
 )
-from relscape.datasets import load_smoking
 
 ALL = [CorrespondenceAnalysis, BipartiteSpectral, LatentSemanticIndexing, CFRM, CORT]
 

@@ -128,6 +128,9 @@ def bipartite_components(matrix: Any) -> tuple[IntArray, IntArray]:
     Size is the number of objects; ties keep the order of the first row.
     """
     edges = csr_array(matrix)
+    if not edges.data.all():
+        edges = edges.copy()
+        edges.eliminate_zeros()
     m, n = edges.shape
     indptr = np.concatenate([edges.indptr, np.full(n, edges.indptr[-1], dtype=edges.indptr.dtype)])
     graph = csr_array((edges.data, edges.indices + m, indptr), shape=(m + n, m + n))

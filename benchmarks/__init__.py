@@ -1,0 +1,1 @@
+"""Speed and memory beside named peers, measured in one run."""

@@ -1,0 +1,13 @@
+"""``python -m benchmarks [NAME …]``: run all benchmarks, or those named."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+NAMES = ("spectral",)
+
+for name in sys.argv[1:] or NAMES:
+    if name not in NAMES:
+        sys.exit(f"no benchmark {name!r}; there are: {', '.join(NAMES)}")
+    import_module(f"benchmarks.{name}").main()
