@@ -1,10 +1,10 @@
 """Maps of 20 Newsgroups, the NIPS papers and Cora by correspondence analysis: the gallery's pictures.
 
 Reads the sets from the folder that RELSCAPE_DATA names ('relscape datasets list' says which are there)
-and writes one picture each into the working directory, with the scores of the map on the terminal.
+and writes their pictures into the working directory, with the scores of the map on the terminal.
 
-    RELSCAPE_DATA=data python examples/public_maps.py            all three
-    RELSCAPE_DATA=data python examples/public_maps.py nips       one of them
+    RELSCAPE_DATA=data python examples/public_maps.py            all of them
+    RELSCAPE_DATA=data python examples/public_maps.py nips       one of newsgroups20, unfiltered, nips, cora
 """
 
 from __future__ import annotations
@@ -94,6 +94,19 @@ def newsgroups20() -> None:
     )
 
 
+def unfiltered() -> None:
+    """20 Newsgroups as it comes, without a picture: who owns the first axis, and the scores."""
+    data = rs.datasets.load_newsgroups20()
+    model = rs.CorrespondenceAnalysis(n_components=1).fit(data)
+    words, messages = model.column_contributions_[:, 0], np.sort(model.row_contributions_[:, 0])[::-1]
+    strongest, needed = int(words.argmax()), int(np.searchsorted(np.cumsum(messages), 0.9)) + 1
+    print(
+        f"  the word {data.entities['word'].ids[strongest]} has {words[strongest]:.1%} of the first axis, "
+        f"{needed} of {messages.size:,} messages have 90 % of it"
+    )
+    mapped(data, "newsgroup")
+
+
 def nips() -> None:
     """NIPS 0 to 12: papers and words, sessions gathered into nine themes."""
     data = words_that_tell(rs.datasets.load_nips().only("counts"), least=50, commonest=150)
@@ -142,13 +155,13 @@ def cora() -> None:
         drawn(joint.layout("tsne"), name, color="class", kinds="doc", labels=0, title=title)
 
 
-PICTURES = {"newsgroups20": newsgroups20, "nips": nips, "cora": cora}
+RUNS = {"newsgroups20": newsgroups20, "unfiltered": unfiltered, "nips": nips, "cora": cora}
 
 
 def main(names: Sequence[str] = ()) -> None:
-    for name in names or PICTURES:
+    for name in names or RUNS:
         print(name)
-        PICTURES[name]()
+        RUNS[name]()
 
 
 if __name__ == "__main__":

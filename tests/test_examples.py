@@ -18,16 +18,18 @@ def test_example_runs(example, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("data_dir")
 @pytest.mark.parametrize(
     ("name", "pictures"),
     [
-        pytest.param("cora", {"cora.png", "cora_links.png"}, marks=pytest.mark.long),
-        pytest.param("nips", {"nips.png"}, marks=pytest.mark.long),
-        pytest.param("newsgroups20", {"newsgroups20.png"}, marks=pytest.mark.long),
+        ("cora", {"cora.png", "cora_links.png"}),
+        ("newsgroups20", {"newsgroups20.png"}),
+        ("nips", {"nips.png"}),
+        ("unfiltered", set()),
     ],
 )
-def test_public_maps(name, pictures, data_dir, tmp_path, monkeypatch):
-    assert (data_dir / name).is_dir()
+def test_public_maps(name, pictures, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(EXAMPLES / "public_maps.py"))["main"]([name])
     assert {path.name for path in tmp_path.iterdir()} == pictures

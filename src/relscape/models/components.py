@@ -47,7 +47,7 @@ class BlockwiseModel(CoEmbeddingModel):
         if self.components == "joint":
             self.row_component_ = np.where(self.row_defined_, 0, -1)
             self.column_component_ = np.where(self.column_defined_, 0, -1)
-            yield Part(slice(None), slice(None), relation)
+            yield self._defined_part(relation)
             return
         if not isinstance(relation, LocalRelation):
             raise ParameterError(
@@ -65,6 +65,14 @@ class BlockwiseModel(CoEmbeddingModel):
             rows = np.flatnonzero(self.row_component_ == block)
             columns = np.flatnonzero(self.column_component_ == block)
             yield Part(rows, columns, LocalRelation(relation.matrix[rows][:, columns]))
+
+    def _defined_part(self, relation: RelationOperator) -> Part:
+        """Give all objects that have a relation; an operator can only be taken whole."""
+        rows, columns = self.row_defined_, self.column_defined_
+        if (rows.all() and columns.all()) or not isinstance(relation, LocalRelation):
+            return Part(slice(None), slice(None), relation)
+        i, j = np.flatnonzero(rows), np.flatnonzero(columns)
+        return Part(i, j, LocalRelation(relation.matrix[i][:, j]))
 
     def _leave_out_small_blocks(self, blocks: int) -> None:
         rows, columns = self.row_component_ > 0, self.column_component_ > 0

@@ -35,6 +35,7 @@ _SPECTRAL = "relscape.models.spectral"
 METHODS = {
     entry.name: entry
     for entry in (
+        Method("mutual", "CoEmbedding", "relscape.models.mutual", "coembedding", "mutual co-embedding"),
         Method("ca", "CorrespondenceAnalysis", _SPECTRAL, "coembedding", "correspondence analysis"),
         Method("bgp", "BipartiteSpectral", _SPECTRAL, "coembedding", "bipartite spectral embedding"),
         Method("lsi", "LatentSemanticIndexing", _SPECTRAL, "coembedding", "latent semantic indexing"),

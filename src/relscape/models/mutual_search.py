@@ -1,0 +1,242 @@
+"""Choosing the mutual co-embedding's parameters by how well mutual neighbourhoods survive (Γ).
+
+The outer search evolves (η₁, η₂) on a grid, because only they cost a decomposition; for each, ξ and γ
+are found by a pattern search on a fixed sample of the relation's mutual pairs. The best few, and
+always CA and BGP, which are members of the family, are then compared by the exact Γ.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relscape import progress
+from relscape.errors import RelscapeWarning
+from relscape.matrix.mutual import MutualAxes
+from relscape.matrix.mutual_pairs import Pairs, mutual_pairs
+from relscape.protocols import FloatArray, SparseArray
+from relscape.scores.neighbourhood import GammaTerms, gamma_of_pairs
+from relscape.solvers.search import evolve
+
+__all__ = ["CA_LIKE", "Choice", "MutualParameters", "Neighbourhood", "axis_weights", "choose_parameters"]
+
+ETA_STEP, ETA_SIZE = 0.25, 41  # 0 … 10
+GRID_STEP, XI_SIZE, GAMMA_SIZE = 0.1, 30, 31  # ξ 0.1 … 3, γ 0 … 3
+SAMPLE = 1_000
+FINALISTS = 3
+SATURATED = 0.9
+WIDEST_SHARE = 0.1
+_PATTERN = (6, 3, 1)
+
+
+class MutualParameters(NamedTuple):
+    """The four parameters of the model."""
+
+    eta_rows: float
+    eta_columns: float
+    xi: float
+    gamma: float
+
+    def distance(self) -> float:
+        """Distance from the middle of the family, where ties in Γ are broken (spec section 4)."""
+        return float(np.linalg.norm(np.subtract(self, CA_LIKE)))
+
+
+CA_LIKE = MutualParameters(1.0, 1.0, 1.0, 0.5)
+BGP_LIKE = MutualParameters(1.0, 1.0, 1.0, 0.0)
+
+
+class Neighbourhood(NamedTuple):
+    """What Γ counts as near."""
+
+    k_rows: int
+    k_columns: int
+    ties: str
+
+
+class Choice(NamedTuple):
+    """The outcome of a search: parameters, exact Γ, the neighbourhoods searched by, and the trace."""
+
+    parameters: MutualParameters
+    gamma: GammaTerms
+    neighbourhood: Neighbourhood
+    trace: list[dict[str, Any]]
+    reason: str
+
+
+def axis_weights(sigma: FloatArray, xi: float, gamma: float) -> tuple[FloatArray, FloatArray]:
+    """Weights of ψ and φ on every axis: powers of the eigenvalues, and the columns' scale (41, 42)."""
+    first = sigma[0] if sigma[0] > 0 else 1.0
+    weights = (sigma / first) ** (2.0 * gamma)
+    inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
+    return weights, xi * weights * inverse
+
+
+def _placed(axes: MutualAxes, xi: float, gamma: float) -> tuple[FloatArray, FloatArray]:
+    row_weights, column_weights = axis_weights(axes.sigma, xi, gamma)
+    return axes.psi * row_weights, axes.phi * column_weights
+
+
+def choose_parameters(
+    decompose: Callable[[float, float], MutualAxes],
+    matrix: SparseArray,
+    neighbourhood: Neighbourhood,
+    fixed: dict[str, float],
+    max_evaluations: int,
+    random_state: np.random.Generator,
+) -> Choice:
+    """Search the parameters that are not ``fixed``.
+
+    Parameters
+    ----------
+    decompose : callable
+        Gives the axes for (η₁, η₂); called at most ``max_evaluations`` times in the search, and
+        again for the finalists.
+    matrix : sparse array
+        The relation, for its mutual pairs.
+    neighbourhood : Neighbourhood
+        What Γ counts as near. If nothing survives it on a CA map, it is widened, with a warning.
+    fixed : dict
+        Parameters that are given.
+    max_evaluations : int
+        Budget of decompositions.
+    random_state : numpy.random.Generator
+        Draws the sample of pairs and drives the evolution.
+    """
+    start = decompose(fixed.get("eta_rows", 1.0), fixed.get("eta_columns", 1.0))
+    searched, pairs, sample = _informative(start, matrix, neighbourhood, random_state)
+    trace: list[dict[str, Any]] = []
+    best: dict[tuple[float, float], tuple[float, MutualParameters]] = {}
+    judge = _Judge(sample, searched, fixed)
+
+    def cost(point: tuple[int, ...]) -> float:
+        etas = tuple(ETA_STEP * index for index in point)
+        etas = (fixed.get("eta_rows", etas[0]), fixed.get("eta_columns", etas[1]))
+        if etas not in best:
+            loss, parameters = judge.best_scales(decompose(*etas), *etas)
+            best[etas] = loss, parameters
+            trace.append({**parameters._asdict(), "gamma": loss, "exact": False})
+            task.advance()
+        loss, parameters = best[etas]
+        return loss + 1e-6 * parameters.distance()
+
+    sizes = tuple(1 if name in fixed else ETA_SIZE for name in ("eta_rows", "eta_columns"))
+    with progress.task("searching η, ξ and γ", max_evaluations) as task:
+        if sizes == (1, 1):
+            cost((0, 0))
+            reason = "η is given"
+        else:
+            reason = evolve(cost, sizes, _starts(sizes), max_evaluations, random_state).reason
+    finalists = [parameters for _, parameters in sorted(best.values(), key=lambda b: (b[0], b[1].distance()))]
+    finalists = list(dict.fromkeys([*finalists[:FINALISTS], *_members(fixed)]))
+    scored = [(_exact(decompose, pairs, searched, p), p) for p in finalists]
+    trace += [{**p._asdict(), "gamma": terms.loss, "exact": True} for terms, p in scored]
+    terms, parameters = min(scored, key=lambda s: (s[0].loss, s[1].distance()))
+    return Choice(parameters, terms, searched, trace, reason)
+
+
+def _starts(sizes: tuple[int, int]) -> list[tuple[int, int]]:
+    """Begin at η = 1 (CA and BGP) and around it."""
+    values = [(1.0, 1.0), (0.5, 0.5), (2.0, 2.0), (1.0, 2.0), (2.0, 1.0), (0.0, 1.0), (1.0, 0.0)]
+    points = [
+        tuple(min(int(v / ETA_STEP), n - 1) for v, n in zip(pair, sizes, strict=True)) for pair in values
+    ]
+    return list(dict.fromkeys((a, b) for a, b in points))
+
+
+def _members(fixed: dict[str, float]) -> list[MutualParameters]:
+    """CA and BGP, as far as the given parameters allow them."""
+    return [member._replace(**fixed) for member in (CA_LIKE, BGP_LIKE)]
+
+
+class _Judge:
+    """Finds the best ξ and γ for given axes by Γ on a fixed sample of pairs."""
+
+    def __init__(self, sample: Pairs, neighbourhood: Neighbourhood, fixed: dict[str, float]) -> None:
+        self._sample, self._neighbourhood, self._fixed = sample, neighbourhood, fixed
+
+    def best_scales(self, axes: MutualAxes, *etas: float) -> tuple[float, MutualParameters]:
+        """Search ξ and γ by steps of shrinking width on their grid, from CA's and BGP's values."""
+        seen: dict[tuple[int, int], tuple[float, float]] = {}
+
+        def loss(at: tuple[int, int]) -> tuple[float, float]:
+            if at not in seen:
+                parameters = self._parameters(etas, at)
+                rows, columns = _placed(axes, parameters.xi, parameters.gamma)
+                seen[at] = (
+                    _gamma(self._sample, rows, columns, self._neighbourhood).loss,
+                    parameters.distance(),
+                )
+            return seen[at]
+
+        at = min(((9, 5), (9, 0)), key=loss)
+        for step in _PATTERN:
+            moved = True
+            while moved:
+                around = [
+                    (at[0] + dx, at[1] + dy) for dx, dy in ((step, 0), (-step, 0), (0, step), (0, -step))
+                ]
+                inside = [(x, y) for x, y in around if 0 <= x < XI_SIZE and 0 <= y < GAMMA_SIZE]
+                nearest = min(inside, key=loss)
+                moved = loss(nearest) < loss(at)
+                at = nearest if moved else at
+        return loss(at)[0], self._parameters(etas, at)
+
+    def _parameters(self, etas: tuple[float, ...], at: tuple[int, int]) -> MutualParameters:
+        xi, gamma = round(GRID_STEP * (at[0] + 1), 10), round(GRID_STEP * at[1], 10)
+        scales = {"xi": xi, "gamma": gamma, **{n: v for n, v in self._fixed.items() if n in ("xi", "gamma")}}
+        return MutualParameters(etas[0], etas[1], **scales)
+
+
+def _gamma(pairs: Pairs, rows: FloatArray, columns: FloatArray, neighbourhood: Neighbourhood) -> GammaTerms:
+    return gamma_of_pairs(pairs, rows, columns, *neighbourhood)
+
+
+def _exact(
+    decompose: Callable[[float, float], MutualAxes],
+    pairs: Pairs,
+    neighbourhood: Neighbourhood,
+    parameters: MutualParameters,
+) -> GammaTerms:
+    axes = decompose(parameters.eta_rows, parameters.eta_columns)
+    return _gamma(pairs, *_placed(axes, parameters.xi, parameters.gamma), neighbourhood)
+
+
+def _informative(
+    axes: MutualAxes, matrix: SparseArray, neighbourhood: Neighbourhood, random_state: np.random.Generator
+) -> tuple[Neighbourhood, Pairs, Pairs]:
+    """Widen neighbourhoods until Γ can tell maps apart, and draw the sample of pairs to search by."""
+    m, n = matrix.shape
+    rows, columns = _placed(axes, CA_LIKE.xi, CA_LIKE.gamma)
+    searched = neighbourhood
+    while True:
+        pairs = mutual_pairs(matrix, *searched)
+        sample = _drawn(pairs, random_state)
+        ratio = _gamma(sample, rows, columns, searched).ratio
+        wider = searched._replace(
+            k_rows=min(2 * searched.k_rows, max(searched.k_rows, int(WIDEST_SHARE * m))),
+            k_columns=min(2 * searched.k_columns, max(searched.k_columns, int(WIDEST_SHARE * n))),
+        )
+        if ratio <= SATURATED or wider == searched:
+            break
+        searched = wider
+    if searched != neighbourhood:
+        warnings.warn(
+            f"with k_rows={neighbourhood.k_rows} and k_columns={neighbourhood.k_columns} a CA map keeps next to no "
+            f"mutual neighbours of this relation, so they cannot guide a choice; searching with "
+            f"k_rows={searched.k_rows} and k_columns={searched.k_columns} ({ratio:.0%} lost) instead.",
+            RelscapeWarning,
+            stacklevel=7,
+        )
+    return searched, pairs, sample
+
+
+def _drawn(pairs: Pairs, random_state: np.random.Generator) -> Pairs:
+    total = len(pairs.rows)
+    if total <= SAMPLE:
+        return pairs
+    drawn = np.sort(random_state.choice(total, SAMPLE, replace=False))
+    return Pairs(pairs.rows[drawn], pairs.columns[drawn])

@@ -1,0 +1,91 @@
+"""Seeded evolutionary search on a grid, within a budget of evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import differential_evolution
+
+from relscape.protocols import IntArray
+
+__all__ = ["SearchResult", "evolve"]
+
+_GENERATIONS = 10_000
+
+
+class SearchResult(NamedTuple):
+    """The best point found, its value, and why the search ended."""
+
+    point: tuple[int, ...]
+    value: float
+    evaluations: int
+    reason: str
+
+
+class _BudgetSpent(Exception):
+    """Ends the search from within an evaluation."""
+
+
+def evolve(
+    cost: Callable[[tuple[int, ...]], float],
+    sizes: Sequence[int],
+    starts: Sequence[tuple[int, ...]],
+    max_evaluations: int,
+    random_state: np.random.Generator,
+    population: int = 12,
+) -> SearchResult:
+    """Minimise a costly function of grid points by differential evolution.
+
+    Parameters
+    ----------
+    cost : callable
+        Called once for every distinct point; lower is better.
+    sizes : sequence of int
+        Number of grid values along each coordinate; points are tuples of indices.
+    starts : sequence of points
+        Evaluated first, and members of the first population.
+    max_evaluations : int
+        Budget of distinct points.
+    random_state : numpy.random.Generator
+        Drives the evolution; the same state gives the same search.
+    population : int
+        Size of the population; filled up with random points.
+    """
+    known: dict[tuple[int, ...], float] = {}
+
+    def remembered(vector: IntArray) -> float:
+        point = tuple(int(round(x)) for x in vector)
+        if point not in known:
+            if len(known) >= max_evaluations:
+                raise _BudgetSpent
+            known[point] = cost(point)
+        return known[point]
+
+    first = np.array([*starts, *_random_points(sizes, population - len(starts), random_state)], dtype=float)
+    try:
+        for start in starts:
+            remembered(np.asarray(start))
+        differential_evolution(
+            remembered,
+            [(0, size - 1) for size in sizes],
+            init=first,
+            integrality=[True] * len(sizes),
+            polish=False,
+            maxiter=_GENERATIONS,
+            tol=0.0,
+            atol=0.0,
+            rng=random_state,
+        )
+        reason = "the population agrees"
+    except _BudgetSpent:
+        reason = f"{max_evaluations} evaluations are spent"
+    point = min(known, key=lambda p: (known[p], p))
+    return SearchResult(point, known[point], len(known), reason)
+
+
+def _random_points(
+    sizes: Sequence[int], count: int, random_state: np.random.Generator
+) -> list[tuple[int, ...]]:
+    return [tuple(int(random_state.integers(size)) for size in sizes) for _ in range(max(count, 0))]
