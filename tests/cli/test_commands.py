@@ -153,7 +153,7 @@ def test_growing_data_does_not_jump(relscape, pairs, made):
 
 def test_neighbors(relscape, made):
     done = relscape("neighbors", made, "word:fish", "-k", 2)
-    assert "nearest to word:fish" in done.out
+    assert done.out.count("nearest to word:fish") == 1
     assert "d3" in done.out
     answer = relscape("neighbors", made, "word:fish", "--among", "doc", "-k", 2, "--json").json
     expected = rs.Map.load(made).neighbors("word:fish", "doc", 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from relscape.maps.state import plain
 
 __all__ = ["Bars", "complain", "next_step", "print_json", "print_table", "say", "telling_warnings"]
 
+_NUMBER = re.compile(r"[-+\d.,e%]+")
 _results = Console(highlight=False, soft_wrap=True)
 _asides = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -55,11 +57,12 @@ def print_json(content: Mapping[str, Any]) -> None:
     sys.stdout.write(json.dumps(content, ensure_ascii=False, default=plain) + "\n")
 
 
-def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]], title: str | None = None) -> None:
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a small table."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="dim")
+    table = Table(box=None, pad_edge=False, header_style="dim")
     for number, header in enumerate(headers):
-        table.add_column(header, justify="left" if number == 0 else "right")
+        numeric = bool(rows) and all(_NUMBER.fullmatch(str(row[number])) for row in rows)
+        table.add_column(header, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(str(cell)) for cell in row))
     _results.print(table)

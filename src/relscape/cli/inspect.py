@@ -44,11 +44,9 @@ def neighbors(
         )
         return
     for query, kinds in answers.items():
+        say(f"nearest to {query}")
         for kind, found in kinds.items():
-            rows = [
-                (n.label if n.label == n.id else f"{n.label} ({n.id})", f"{n.distance:.4g}") for n in found
-            ]
-            print_table([kind, "distance"], rows, title=f"nearest to {query}")
+            print_table([kind, "distance"], [(_name(n), f"{n.distance:.4g}") for n in found])
     next_step(f"relscape plot {map_path}")
 
 
@@ -151,11 +149,12 @@ def score(
     if as_json:
         print_json(scores)
         return
+    top = min(10, truth.matrix.shape[1])
     meanings = {
         "gamma_loss": f"mutual neighbours lost (k_rows={k_rows}, k_columns={k_columns}, ties {ties})",
         "gamma_pairs": "mutual neighbours there are",
         "gamma_ratio": "share lost; 0 is best",
-        "mean_rank": "mean rank of the ten most related columns; 5.5 is best",
+        "mean_rank": f"mean rank of the {top} most related columns; {(top + 1) / 2:g} is best",
         "one_nn_error": f"ten-fold 1-NN error of {label}",
         "class_word_error": f"error of an SVM on the {words} columns closest to each {label}",
     }

@@ -50,7 +50,10 @@ def convert(
     name: Name,
     source: Annotated[
         Path | None,
-        typer.Argument(help="Folder with the publisher's own files.", show_default="fetched if possible"),
+        typer.Argument(
+            help="Folder with the publisher's own files.",
+            show_default="scikit-learn's copy, newsgroups20 only",
+        ),
     ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder of data sets to write into (RELSCAPE_DATA).")

@@ -81,9 +81,8 @@ class _Decomposer:
             vectors = axes.phi * np.sqrt(weights.b * weights.v)[:, None]
         else:
             vectors = axes.psi * np.sqrt(weights.a * weights.u)[:, None]
-        self._starts[eta_rows, eta_columns] = (vectors / np.linalg.norm(vectors, axis=0).clip(1e-300)).sum(
-            axis=1
-        )
+        sizes = np.linalg.norm(vectors, axis=0).clip(np.finfo(float).tiny)
+        self._starts[eta_rows, eta_columns] = (vectors / sizes).sum(axis=1)
         return axes
 
 
@@ -233,7 +232,7 @@ class CoEmbedding(BlockwiseModel):
             parameters, neighbourhood = choice.parameters, choice.neighbourhood
             self.search_trace_, self.search_reason_ = choice.trace, choice.reason
         self.parameters_ = parameters._asdict()
-        self.search_neighbourhood_ = list(neighbourhood)
+        self.search_neighbourhood_: list[Any] = list(neighbourhood)
         return parameters
 
     def _lay_out(
@@ -263,11 +262,11 @@ class CoEmbedding(BlockwiseModel):
         if not isinstance(part.relation, LocalRelation):
             self.gamma_loss_, self.gamma_pairs_ = np.nan, 0
             return
-        k_rows, k_columns, ties = self.search_neighbourhood_
-        pairs = mutual_pairs(part.relation.matrix, k_rows, k_columns, ties)
+        searched = Neighbourhood(*self.search_neighbourhood_)
+        pairs = mutual_pairs(part.relation.matrix, *searched)
         rows, columns = self.row_embedding_[part.rows], self.column_embedding_[part.columns]
         sample = None if self.search_trace_ else _GAMMA_SAMPLE
-        terms = gamma_of_pairs(pairs, rows, columns, k_rows, k_columns, ties, sample, 0)
+        terms = gamma_of_pairs(pairs, rows, columns, *searched, sample, 0)
         self.gamma_loss_, self.gamma_pairs_ = terms
 
     def _place_rows(self, new: SparseArray) -> FloatArray:

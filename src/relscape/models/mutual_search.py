@@ -138,13 +138,13 @@ def choose_parameters(
     return Choice(parameters, terms, searched, trace, reason)
 
 
-def _starts(sizes: tuple[int, int]) -> list[tuple[int, int]]:
+def _starts(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Begin at η = 1 (CA and BGP) and around it."""
     values = [(1.0, 1.0), (0.5, 0.5), (2.0, 2.0), (1.0, 2.0), (2.0, 1.0), (0.0, 1.0), (1.0, 0.0)]
-    points = [
+    points = (
         tuple(min(int(v / ETA_STEP), n - 1) for v, n in zip(pair, sizes, strict=True)) for pair in values
-    ]
-    return list(dict.fromkeys((a, b) for a, b in points))
+    )
+    return list(dict.fromkeys(points))
 
 
 def _members(fixed: dict[str, float]) -> list[MutualParameters]:
@@ -174,21 +174,21 @@ class _Judge:
 
         at = min(((9, 5), (9, 0)), key=loss)
         for step in _PATTERN:
-            moved = True
-            while moved:
-                around = [
-                    (at[0] + dx, at[1] + dy) for dx, dy in ((step, 0), (-step, 0), (0, step), (0, -step))
-                ]
-                inside = [(x, y) for x, y in around if 0 <= x < XI_SIZE and 0 <= y < GAMMA_SIZE]
-                nearest = min(inside, key=loss)
-                moved = loss(nearest) < loss(at)
-                at = nearest if moved else at
+            nearest = min(_around(at, step), key=loss)
+            while loss(nearest) < loss(at):
+                at, nearest = nearest, min(_around(nearest, step), key=loss)
         return loss(at)[0], self._parameters(etas, at)
 
     def _parameters(self, etas: tuple[float, ...], at: tuple[int, int]) -> MutualParameters:
         xi, gamma = round(GRID_STEP * (at[0] + 1), 10), round(GRID_STEP * at[1], 10)
-        scales = {"xi": xi, "gamma": gamma, **{n: v for n, v in self._fixed.items() if n in ("xi", "gamma")}}
-        return MutualParameters(etas[0], etas[1], **scales)
+        return MutualParameters(etas[0], etas[1], self._fixed.get("xi", xi), self._fixed.get("gamma", gamma))
+
+
+def _around(at: tuple[int, int], step: int) -> list[tuple[int, int]]:
+    """Give the four grid points a step away, as far as they are on the grid."""
+    x, y = at
+    points = [(x + step, y), (x - step, y), (x, y + step), (x, y - step)]
+    return [(x, y) for x, y in points if 0 <= x < XI_SIZE and 0 <= y < GAMMA_SIZE]
 
 
 def _gamma(pairs: Pairs, rows: FloatArray, columns: FloatArray, neighbourhood: Neighbourhood) -> GammaTerms:
@@ -225,8 +225,8 @@ def _informative(
         searched = wider
     if searched != neighbourhood:
         warnings.warn(
-            f"with k_rows={neighbourhood.k_rows} and k_columns={neighbourhood.k_columns} a CA map keeps next to no "
-            f"mutual neighbours of this relation, so they cannot guide a choice; searching with "
+            f"with k_rows={neighbourhood.k_rows} and k_columns={neighbourhood.k_columns} a CA map keeps next to "
+            "no mutual neighbours of this relation, so they cannot guide a choice; searching with "
             f"k_rows={searched.k_rows} and k_columns={searched.k_columns} ({ratio:.0%} lost) instead.",
             RelscapeWarning,
             stacklevel=7,

@@ -24,7 +24,7 @@ class SearchResult(NamedTuple):
     reason: str
 
 
-class _BudgetSpent(Exception):
+class _BudgetSpent(Exception):  # noqa: N818 - a signal, not an error
     """Ends the search from within an evaluation."""
 
 
@@ -56,7 +56,7 @@ def evolve(
     known: dict[tuple[int, ...], float] = {}
 
     def remembered(vector: IntArray) -> float:
-        point = tuple(int(round(x)) for x in vector)
+        point = tuple(int(x) for x in np.rint(vector))
         if point not in known:
             if len(known) >= max_evaluations:
                 raise _BudgetSpent
