@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import difflib
+from typing import Any
+
 import pytest
 
 from relscape import errors
@@ -46,3 +49,23 @@ def test_missing_extra_says_how_to_install() -> None:
 )
 def test_listing(names: list[object], limit: int, expected: str) -> None:
     assert errors.listing(names, limit) == expected
+
+
+@pytest.mark.parametrize(
+    ("sought", "nearest"),
+    [("id0x04321", "id0004321"), ("xd0004321", "id"), ("id000432", "id000"), ("oddity", ""), ("", "")],
+)
+def test_an_unknown_name_among_many_is_compared_with_few(
+    sought: str, nearest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = []
+
+    def counting(word: str, options: list[str], **how: Any) -> list[str]:
+        compared.append(len(options))
+        return close_matches(word, options, **how)
+
+    close_matches = difflib.get_close_matches
+    monkeypatch.setattr(difflib, "get_close_matches", counting)
+    message = str(errors.UnknownNameError("id", sought, [f"id{k:07d}" for k in range(60_000)]))
+    assert compared[0] <= 5_000
+    assert f"Did you mean '{nearest}" in message if nearest else "Did you mean" not in message

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import islice
 
 __all__ = [
     "DataError",
@@ -33,6 +34,8 @@ __all__ = [
     "UnknownNameError",
     "listing",
 ]
+
+_MOST_COMPARED = 5_000
 
 
 class RelscapeError(Exception):
@@ -55,8 +58,8 @@ class UnknownNameError(InputError, KeyError):
     """A name that is not there; the message lists what is and suggests the nearest."""
 
     def __init__(self, what: str, name: object, known: Iterable[object], where: str = "") -> None:
-        names = [str(option) for option in known]
-        nearest = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
+        names = [*map(str, known)]
+        nearest = difflib.get_close_matches(str(name), _candidates(str(name), names), n=1, cutoff=0.6)
         place = f" in {where}" if where else ""
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         there = f" There are: {listing(names, limit=12)}." if names else " There are none."
@@ -88,12 +91,27 @@ class RelscapeWarning(UserWarning):
     """Something was left out or adjusted; the message says what."""
 
 
+def _candidates(name: str, names: list[str]) -> list[str]:
+    """Keep few enough of the names to compare each with the one sought.
+
+    One slip leaves the first or the second half of a name whole: among many names, those that share a
+    half and have about its length are kept, or where there are none, those that share the first letter.
+    """
+    if len(names) <= _MOST_COMPARED:
+        return names
+    half = (len(name) + 1) // 2
+    head, tail = name[:half], name[-half:]
+    alike = (option for option in names if option.startswith(head) or option.endswith(tail))
+    found = list(islice((option for option in alike if abs(len(option) - len(name)) <= 2), _MOST_COMPARED))
+    return found or list(islice((option for option in names if option[:1] == name[:1]), _MOST_COMPARED))
+
+
 def listing(names: Iterable[object], limit: int = 5) -> str:
     """Join the first ``limit`` names for a message and count the others.
 
     >>> listing(["a", "b", "c"], limit=2)
     "'a', 'b' and 1 more"
     """
-    shown = [str(name) for name in names]
+    shown = [*map(str, names)]
     text = ", ".join(repr(name) for name in shown[:limit])
     return f"{text} and {len(shown) - limit} more" if len(shown) > limit else text

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -70,7 +73,8 @@ def test_file_that_is_not_what_its_name_says(relscape, pairs):
 
 def test_directory_where_a_file_was_meant(relscape):
     Path("folder.csv").mkdir()
-    refused(relscape("coembed", "folder.csv", *LONG), "folder.csv")
+    refused(relscape("coembed", "folder.csv", *LONG), "folder.csv", "texts")
+    refused(relscape("coembed", "folder.csv", "--rows", "doc", "--columns", "word"), "folder.csv", "no text")
 
 
 def test_one_row_only(relscape):
@@ -82,9 +86,7 @@ def test_too_many_dimensions(relscape, pairs, made):
     before = rs.Map.load(made).coordinates("doc")
     refused(relscape("coembed", pairs, *LONG, "-k", 9), "n_components=9 is too large", "at most 3")
     assert (rs.Map.load(made).coordinates("doc") == before).all()
-    done = relscape("coembed", pairs, *LONG, "-k", 4)
-    assert done.code == 1
-    assert "--dimensions 4 is too large: this relation has 3 axes" in done.err
+    refused(relscape("coembed", pairs, *LONG, "-k", 4), "n_components=4, but this relation", "has 3 axes.")
     refused(relscape("coembed", pairs, *LONG, "-k", 0), "n_components=0")
     refused(relscape("coembed", pairs, *LONG, "-k", "two"), "--dimensions", "integer")
 
@@ -122,10 +124,70 @@ def test_no_permission(relscape, pairs, monkeypatch):
     def denied(*_, **__):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr("tempfile.mkdtemp", denied)
-    done = relscape("coembed", pairs, *LONG)
-    assert done.code == 1
-    assert "permission" in done.err.lower()
+    make = tempfile.mkdtemp
+    monkeypatch.setattr(
+        "tempfile.mkdtemp", lambda *a, **o: denied() if "maps" in str(o.get("dir")) else make(*a, **o)
+    )
+    refused(relscape("coembed", pairs, *LONG), "maps/pairs", "no permission there")
+    assert list(Path("maps").iterdir()) == []
+
+
+def test_no_permission_to_read(relscape, pairs, monkeypatch):
+    opened = Path.open
+
+    def denied(path, *arguments, **options):
+        if path.name == "pairs.csv":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", denied)
+    refused(relscape("coembed", pairs, *LONG), "pairs.csv", "ermission")
+
+
+def test_options_without_effect_are_refused(relscape, pairs, made):
+    refused(relscape("coembed", pairs, "--dataset", "smoking"), "not both")
+    refused(relscape("coembed", pairs, *LONG, "--ngrams", "1-2", "--id", "doc"), "--id, --ngrams", "--text")
+    refused(relscape("coembed", pairs, *LONG, "--relation", "words"), "--dataset")
+    refused(relscape("coembed", "--dataset", "smoking", "--weight", "n"), "for files")
+    refused(relscape("coembed", pairs, *LONG, "--min-degree", "-5"), "--min-degree")
+    refused(relscape("coembed", pairs, *LONG, "--layout", "umap"), "'umap'", "'tsne'")
+    refused(relscape("coembed", pairs, *LONG, "--align-to", made, "-k", 3), "--dimensions 2")
+    refused(relscape("coembed", pairs, *LONG, "--align-to", made, "--layout", "pca"), "--layout pca")
+    refused(relscape("score", made, "--words", 3), "--label")
+    refused(relscape("plot", made, "--layout", "pca", "--axes", "1,2"), "--axes 1,2")
+    refused(relscape("plot", made, "--axes", "0,1"), "between 1 and 2")
+    refused(relscape("plot", made, "--axes", "1.7,2.2"), "between 1 and 2")
+
+
+def test_what_cannot_be_written_is_noticed_before_reading(relscape):
+    Path("thesis").mkdir()
+    Path("thesis/chapter.tex").write_text("mine")
+    refused(relscape("coembed", "nowhere.csv", *LONG, "-o", "thesis"), "something else")
+
+
+def test_labels_beyond_the_terminal(pairs, made):
+    pairs.write_text(pairs.read_text().replace("fish", "poisson ✓ 魚"))
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "relscape"]
+    subprocess.run([*command, "coembed", pairs, *LONG, "-o", made], env=environment, check=True)
+    for option in ([], ["--json"]):
+        done = subprocess.run(
+            [*command, "neighbors", made, "doc:d3", *option], env=environment, check=True, capture_output=True
+        )
+        assert b"poisson" in done.stdout
+
+
+def test_a_bug_is_one_line(relscape, pairs, monkeypatch):
+    def broken(self, relation):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("relscape.models.spectral.CorrespondenceAnalysis._embed", broken)
+    refused(relscape("coembed", pairs, *LONG), "a bug in relscape (ZeroDivisionError: oh)", "RELSCAPE_DEBUG")
+
+
+def test_parameters_of_a_wrong_type(relscape, pairs):
+    refused(relscape("coembed", pairs, *LONG, "-p", "scaling=[1]"), "no scaling")
+    refused(relscape("coembed", pairs, *LONG, "-m", "lsi", "-p", "beta=[1]"), "beta=[1]")
 
 
 def test_full_disk_leaves_the_earlier_map(relscape, pairs, made, monkeypatch):
@@ -169,5 +231,6 @@ def test_questions_that_have_no_answer(relscape, made):
 def test_new_things_that_share_nothing(relscape, made):
     Path("new.csv").write_text("doc,word,n\nd9,whale,3\n")
     refused(relscape("place", made, "new.csv"), "none of the 1 ids", "whale")
-    Path("kinds.csv").write_text("a,b\n1,2\n")
-    refused(relscape("place", made, "kinds.csv"), "'doc'")
+    Path("kinds.csv").write_text("a,b\nd9,whale\n")
+    refused(relscape("place", made, "kinds.csv"), "kinds.csv", "'doc'")
+    refused(relscape("place", made, "kinds.csv", "--rows", "a", "--columns", "b"), "'n'")

@@ -164,7 +164,7 @@ def test_info(relscape, made):
     told = relscape("info", made, "--json").json
     assert told["groups"]["doc"]["things"] == 4
     assert told["can_place_new_things"] is True
-    assert "CorrespondenceAnalysis with 2 axes" in relscape("info", made).out
+    assert "CorrespondenceAnalysis in 2 dimensions" in relscape("info", made).out
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
@@ -208,6 +208,35 @@ def test_place(relscape, made, tmp_path):
     np.testing.assert_allclose(grown.coordinates("doc")[twin], grown.coordinates("doc")[original], atol=1e-12)
     assert grown.group("doc").fields["placed"].tolist() == [False] * 4 + [True]
     np.testing.assert_array_equal(grown.coordinates("word"), rs.Map.load(made).coordinates("word"))
+
+
+def test_place_from_other_column_names(relscape, made):
+    Path("new.csv").write_text("paper,term,count\nd9,cat,3\nd9,dog,1\n")
+    columns = ("--rows", "paper", "--columns", "term", "--weight", "count")
+    assert relscape("place", made, "new.csv", *columns, "--json").json["placed"] == 1
+
+
+def test_place_a_letter_on_a_map_of_letters(relscape):
+    """A map of a folder of texts takes another folder; words it never met are simply not counted."""
+    for folder, texts in {
+        "letters": ["cat dog dog", "dog fish fish", "fish cat bird"],
+        "new": ["cat dog whale"],
+    }.items():
+        Path(folder).mkdir()
+        for number, text in enumerate(texts):
+            (Path(folder) / f"{folder}{number}.txt").write_text(text)
+    assert relscape("coembed", "letters", "-k", 1).code == 0
+    done = relscape("place", "maps/letters", "new", "--strict", "--json")
+    assert done.code == 0, done.err
+    assert done.json["placed"] == 1
+
+
+def test_links_within_one_kind(relscape):
+    Path("links.csv").write_text(
+        "a,b\n" + "".join(f"p{i},p{(i * j) % 7}\n" for i in range(7) for j in range(1, 5))
+    )
+    assert relscape("coembed", "--dataset", "stdlib", "--relation", "imports", "-o", "maps/imports").code == 0
+    assert rs.Map.load("maps/imports").groups == ("module-row", "module-column")
 
 
 def test_place_columns(relscape, made):

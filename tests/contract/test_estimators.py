@@ -26,7 +26,9 @@ COEMBEDDINGS = [entry for entry in METHODS.values() if entry.family == "coembedd
 
 @pytest.fixture(params=COEMBEDDINGS, ids=lambda entry: entry.name)
 def model(request):
-    return request.param.model_class()()
+    model = request.param.model_class()()
+    settings = {"random_state": 0, "max_evaluations": 8}
+    return model.set_params(**{name: settings[name] for name in settings.keys() & model.get_params().keys()})
 
 
 @pytest.fixture
@@ -37,7 +39,9 @@ def relation(rng):
 @pytest.fixture
 def named(relation):
     rows, columns = [f"d{i}" for i in range(12)], [f"w{j}" for j in range(9)]
-    return RelationalData.from_matrix(relation, "doc", "word", rows, columns)
+    data = RelationalData.from_matrix(relation, "doc", "word", rows, columns)
+    fields = {"class": np.array(["a", "b", None] * 4, dtype=object), "year": np.arange(12)}
+    return data.with_entities(data.entities["doc"].with_fields(rows, fields))
 
 
 @pytest.mark.filterwarnings("ignore::relscape.errors.RelscapeWarning")
@@ -68,7 +72,8 @@ def test_same_seed_same_result(model, relation):
     assert_array_equal(clone(model).fit(relation).row_embedding_, clone(model).fit(relation).row_embedding_)
 
 
-def test_order_of_rows_does_not_matter(model, relation, rng):
+def test_order_of_rows_does_not_matter(model, rng):
+    relation = rng.gamma(2.0, size=(12, 9))
     order = rng.permutation(12)
     first, second = clone(model).fit(relation), clone(model).fit(relation[order])
     assert_allclose(np.abs(second.row_embedding_), np.abs(first.row_embedding_[order]), atol=1e-8)
@@ -151,6 +156,41 @@ def test_frames_keep_their_names(model, relation, library):
     assert_allclose(model.transform(frame), model.row_embedding_, atol=1e-8)
 
 
+def test_frames_of_any_column_names(model, relation):
+    """Numbers as names (a crosstab) work; names that repeat are refused."""
+    frame = pd.DataFrame(relation)
+    assert_allclose(model.fit(frame).row_embedding_, clone(model).fit(relation).row_embedding_, atol=1e-9)
+    assert model.column_entities_.ids.tolist() == [str(j) for j in range(9)]
+    assert_allclose(model.transform(frame[3:5]), model.row_embedding_[3:5], atol=1e-8)
+    with pytest.raises(DataError, match="x"):
+        model.fit(pd.DataFrame(relation, columns=["x"] * 9))
+
+
+def test_relation_within_one_kind(model, rng):
+    """One kind in two roles: both are on the map under names of their own."""
+    links = rng.gamma(1.0, size=(10, 10))
+    data = RelationalData.from_matrix(links, "doc", "doc", [f"d{i}" for i in range(10)])
+    joint = model.fit(data).to_map()
+    assert joint.groups == ("doc-row", "doc-column")
+    assert joint.group("doc-column").ids.tolist() == [f"d{i}" for i in range(10)]
+
+
+def test_new_objects_the_other_way_round(model, named, relation):
+    """Whether new relations are given as (new, known) or (known, new) does not matter; kinds do."""
+    model.fit(named)
+    words = [f"w{j}" for j in range(9)]
+    turned = RelationalData.from_matrix(relation[:2].T, "word", "doc", words, ["a", "b"])
+    assert_allclose(model.transform(turned), model.row_embedding_[:2], atol=1e-8)
+    with pytest.raises(DataError, match="relations to 'word', but the data joins 'doc' and 'tag'"):
+        model.transform(RelationalData.from_edges([("a", "w1")], "doc", "tag"))
+
+
+@pytest.mark.parametrize("weight", [1e300, 1e-300])
+def test_weights_beyond_computing_are_refused(model, relation, weight):
+    with pytest.raises(DataError, match="scale them"):
+        model.fit(relation * weight)
+
+
 def test_pandas_output_and_feature_names(model, relation):
     model.set_output(transform="pandas").fit(relation)
     frame = model.transform(relation)
@@ -183,12 +223,34 @@ def test_models_save_and_load(model, named, relation, tmp_path):
         assert_array_equal(loaded.row_embedding_, model.row_embedding_)
         assert_array_equal(loaded.transform(relation), model.transform(relation))
         assert_array_equal(loaded.transform_columns(relation), model.transform_columns(relation))
-        assert loaded.to_map().group("word").ids.tolist() == named.entities["word"].ids.tolist()
+        pd.testing.assert_frame_equal(
+            loaded.to_map().to_frame().to_pandas(), model.to_map().to_frame().to_pandas(), rtol=1e-12
+        )
     with pytest.raises(FormatError, match="missing"):
         type(model).load(tmp_path)
     other = next(entry.model_class() for entry in COEMBEDDINGS if entry.class_name != type(model).__name__)
     with pytest.raises(FormatError, match="not a"):
         other.load(tmp_path / "model")
+
+
+def test_damaged_models_are_refused(model, relation, tmp_path):
+    model.fit(relation).save(tmp_path / "model")
+    header = tmp_path / "model" / "model.json"
+    header.write_text(header.read_text().replace('"kind"', '"knid"'))
+    with pytest.raises(FormatError, match="damaged"):
+        load_model(tmp_path / "model")
+    header.write_text("{")
+    with pytest.raises(FormatError, match="JSON"):
+        load_model(tmp_path / "model")
+    with pytest.raises(FormatError, match="not a directory"):
+        load_model(header)
+
+
+def test_saving_refuses_foreign_models(model, relation, tmp_path):
+    (tmp_path / "model.json").write_text('{"weights": "precious"}')
+    with pytest.raises(StorageError, match="something else"):
+        model.fit(relation).save(tmp_path)
+    assert "precious" in (tmp_path / "model.json").read_text()
 
 
 def test_saving_refuses_foreign_directories(model, relation, tmp_path):

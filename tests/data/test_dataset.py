@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix
 
 from relscape.data import EntitySet, Relation, RelationalData
+from relscape.data.labels import as_text
 from relscape.errors import DataError, ParameterError, UnknownNameError
 
 PAIRS = {"doc": ["d2", "d1", "d1", "d2"], "word": ["dog", "cat", "dog", "dog"], "n": [1, 2, 1, 2]}
@@ -304,3 +305,93 @@ def test_real_table_against_a_slow_count(data_dir: Path) -> None:
     assert data.entities["doc"].ids.tolist() == counts.index.tolist()
     assert data.entities["word"].ids.tolist() == counts.columns.tolist()
     np.testing.assert_array_equal(data.matrix().toarray(), counts.to_numpy())
+
+
+def test_ids_may_be_of_any_type() -> None:
+    data = RelationalData.from_edges([(2**70, (1, "x")), (5, (1, "y")), (2**63 + 1, (1, "x"))])
+    assert data.entities["row"].ids.tolist() == ["5", str(2**63 + 1), str(2**70)]
+    assert data.entities["column"].ids.tolist() == ["(1, 'x')", "(1, 'y')"]
+    assert data.matrix().toarray().tolist() == [[0, 1], [1, 0], [1, 0]]
+
+
+def test_weights_whose_sum_is_not_finite_are_refused() -> None:
+    for matrix, thing in (
+        ([[1, 1], [1e308, 1e308]], "row '1'"),
+        ([[1, 1e308], [1, 1e308]], "column '1'"),
+        ([[1e308, 0], [0, 1.1e308]], "row '1'"),
+        ([[1e308, 1], [-1e308, 1]], "column '0'"),
+        (np.array([[1, 1], [3e38, 3e38]], dtype=np.float32), "row '1'"),
+    ):
+        with pytest.raises(DataError, match=rf"too large to be summed, see {thing}: the sum is not finite"):
+            RelationalData.from_matrix(matrix)
+    with pytest.raises(DataError, match=r"not finite.*row 'a' and column 'x'"):
+        RelationalData.from_edges([("a", "x", 1e308), ("a", "x", 1e308)])
+    with pytest.raises(DataError, match=r"edge 0 has the weight .* not a finite number"):
+        RelationalData.from_edges([("a", "x", 10**400)])
+    assert RelationalData.from_matrix([[1e308, 1.0]]).matrix().max() == 1e308
+
+
+def test_fingerprints_do_not_depend_on_how_numbers_are_stored() -> None:
+    wide = csr_array(np.array([[1.5, 0.0, 2.0], [0.0, 3.0, 0.0]]))
+    narrow = wide.astype(np.float32)
+    large = csr_array((wide.data, wide.indices.astype(np.int64), wide.indptr.astype(np.int64)), shape=(2, 3))
+    zeros = csr_array(
+        (np.array([1.5, 0, 2.0, 3.0]), np.array([0, 1, 2, 1]), np.array([0, 3, 4])), shape=(2, 3)
+    )
+    prints = {
+        RelationalData.from_matrix(m).fingerprint() for m in (wide, narrow, large, zeros, wide.toarray())
+    }
+    assert len(prints) == 1
+    assert zeros.nnz == 4
+    joined, apart = (
+        RelationalData.from_matrix([[1], [1]], row_ids=ids) for ids in (["ab", "c"], ["a", "bc"])
+    )
+    assert joined.fingerprint() != apart.fingerprint()
+
+
+def test_with_relation_replaces_or_adds() -> None:
+    data = RelationalData.from_matrix([[2, 1], [0, 3]], "doc", "word", name="counts")
+    binary = data.with_relation(Relation("counts", "doc", "word", data.matrix() > 0))
+    assert list(binary.relations) == ["counts"]
+    assert binary.matrix().toarray().tolist() == [[1, 1], [0, 1]]
+    assert data.matrix().toarray().tolist() == [[2, 1], [0, 3]]
+    both = data.with_relation(Relation("links", "doc", "doc", np.eye(2)))
+    assert list(both.relations) == ["counts", "links"]
+    assert both.entities["word"] is data.entities["word"]
+    with pytest.raises(DataError, match="has 3 entries for kind 'doc'"):
+        data.with_relation(Relation("links", "doc", "doc", np.eye(3)))
+    with pytest.raises(UnknownNameError, match="no kind 'author'"):
+        data.with_relation(Relation("wrote", "author", "doc", np.eye(2)))
+
+
+def test_degrees_against_a_slow_count(rng: np.random.Generator) -> None:
+    table = rng.integers(0, 3, (4, 3)) * rng.choice([-1.0, 1.5], (4, 3))
+    links = rng.integers(0, 2, (4, 4)) * rng.random((4, 4))
+    mutual = links + links.T
+    entities = [EntitySet("doc", as_text(range(4))), EntitySet("word", as_text(range(3)))]
+    relations = [
+        Relation("counts", "doc", "word", table),
+        Relation("links", "doc", "doc", links),
+        Relation("mutual", "doc", "doc", mutual, directed=False),
+    ]
+    data = RelationalData(entities, relations)
+    np.testing.assert_allclose(data.degrees("doc", "counts"), table.sum(axis=1))
+    np.testing.assert_allclose(data.degrees("word", ("doc", "word")), table.sum(axis=0))
+    assert data.degrees("word", "counts", counted=True).tolist() == (table != 0).sum(axis=0).tolist()
+    np.testing.assert_allclose(data.degrees("doc", "mutual"), mutual.sum(axis=1))
+    assert data.degrees("doc", "mutual", counted=True).tolist() == (mutual != 0).sum(axis=1).tolist()
+    sums = [sum(links[a, b] for a in range(4) for b in range(4) if i in (a, b)) for i in range(4)]
+    partners = [sum(bool(links[i, j] or links[j, i]) for j in range(4)) for i in range(4)]
+    np.testing.assert_allclose(data.degrees("doc", "links"), sums)
+    assert data.degrees("doc", "links", counted=True).tolist() == partners
+
+
+def test_degrees_refuse_kinds_that_take_no_part() -> None:
+    data = RelationalData.from_matrix([[1, 2]], "doc", "word").with_relation
+    more = data(Relation("links", "doc", "doc", [[1.0]]))
+    with pytest.raises(ParameterError, match="joins 'doc' and 'doc', not 'word'"):
+        more.degrees("word", "links")
+    with pytest.raises(UnknownNameError, match="no kind 'wrod'"):
+        more.degrees("wrod", "links")
+    with pytest.raises(ParameterError, match="say which one"):
+        more.degrees("doc")

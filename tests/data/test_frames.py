@@ -97,7 +97,7 @@ NUMBERS = [[1, 2], [0, 3]]
     ],
 )  # fmt: skip
 def test_wide_tables_name_their_rows(frame: Any, rows: list[str]) -> None:
-    matrix, row_ids, column_ids = wide_table(frame)
+    matrix, row_ids, column_ids, _ = wide_table(frame)
     assert matrix.tolist() == NUMBERS
     assert row_ids.tolist() == rows
     assert column_ids.tolist() == ["cat", "dog"]
@@ -114,3 +114,36 @@ def test_wide_tables_need_numbers() -> None:
 
 def test_wide_columns_may_be_numbers() -> None:
     assert wide_table(pd.DataFrame([[1, 2]], columns=[1990, 1991]))[2].tolist() == ["1990", "1991"]
+
+
+def test_pandas_column_names_that_repeat_or_have_levels() -> None:
+    with pytest.raises(DataError, match="several columns named 'a'; rename them"):
+        wide_table(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]))
+    levels = pd.MultiIndex.from_tuples([("n", "cat"), ("n", "dog")])
+    with pytest.raises(DataError, match=r"have 2 levels .*cat.*frame\.columns ="):
+        arrow_table(pd.DataFrame([[1, 2]], columns=levels))
+    with pytest.raises(DataError, match="several columns named '1'"):
+        arrow_table(pd.DataFrame([[1, 2]], columns=[1, "1"]))
+
+
+@pytest.mark.parametrize(
+    ("frame", "columns", "positions"),
+    [
+        (pd.DataFrame(np.eye(2)), ["0", "1"], [0, 1]),
+        (pd.crosstab(np.array([5, 6, 6]), np.array([8, 9, 8])), ["8", "9"], [0, 1]),
+        (pd.DataFrame({"doc": ["a", "b"], 1: [1, 2], 2: [3, 4]}), ["1", "2"], [1, 2]),
+        (pd.DataFrame({"doc": [1, 2], "n": [3, 4]}, index=pd.Index(["a", "b"], name="doc")), ["doc", "n"],
+         [0, 1]),
+        (pd.DataFrame({"None": [1, 2], "n": [3, 4]}, index=["a", "b"]), ["None", "n"], [0, 1]),
+        (pl.DataFrame({"doc": ["a", "b"], "n": [3, 4]}), ["n"], [1]),
+        (pa.table({"n": [1], "__index_level_0__": ["a"], "m": [2]}), ["n", "m"], [0, 2]),
+    ],
+)  # fmt: skip
+def test_wide_tables_say_where_their_numbers_stand(
+    frame: Any, columns: list[str], positions: list[int]
+) -> None:
+    wide = wide_table(frame)
+    assert wide.column_ids.tolist() == columns
+    assert wide.positions == positions
+    if isinstance(frame, pd.DataFrame):
+        np.testing.assert_array_equal(frame.iloc[:, wide.positions].to_numpy(), wide.matrix)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import uuid
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,11 @@ from relscape.errors import DataError
         ([b"raw"], ["raw"]),
         (["NaT", "nan", "None"], ["NaT", "nan", "None"]),
         (iter("ab"), ["a", "b"]),
+        (range(8, 11), ["8", "9", "10"]),
+        (range(0), []),
+        (np.array(["a", "b"], dtype=object), ["a", "b"]),
+        (np.array([2**64 - 1], dtype=np.uint64), [str(2**64 - 1)]),
+        ([np.str_("a"), "b"], ["a", "b"]),
         ([], []),
     ],
 )
@@ -86,6 +92,14 @@ def test_check_unique_says_where_an_id_repeats() -> None:
         (pa.array(["y", "x"], pa.string_view()), ["x", "y"], [1, 0]),
         (pa.chunked_array([["y"], ["x", "y"]]).dictionary_encode(), ["x", "y"], [1, 0, 1]),
         (np.array(["é", "z", "e"]), ["e", "z", "é"], [2, 1, 0]),
+        ([2**70, 3, 2**70], ["3", str(2**70)], [1, 0, 1]),
+        ([2**63 + 1, -5], ["-5", str(2**63 + 1)], [1, 0]),
+        ([10**90, 9], [str(10**90), "9"], [0, 1]),
+        ([2**70, "a"], [str(2**70), "a"], [0, 1]),
+        ([(2, "b"), (1, "a")], ["(1, 'a')", "(2, 'b')"], [1, 0]),
+        ([(10, 1), (9, 1)], ["(10, 1)", "(9, 1)"], [0, 1]),
+        ([uuid.UUID(int=2), uuid.UUID(int=1)], [str(uuid.UUID(int=1)), str(uuid.UUID(int=2))], [1, 0]),
+        (pa.array([[2], [1]]), ["[1]", "[2]"], [1, 0]),
     ],
 )
 def test_number_sorts_before_it_numbers(values: Any, names: list[str], codes: list[int]) -> None:
@@ -102,6 +116,8 @@ def test_number_sorts_before_it_numbers(values: Any, names: list[str], codes: li
         pa.array([1.0, float("nan")]),
         pd.Series(["a", pd.NA]),
         [1, None, "a"][:2],
+        [2**70, None],
+        [(1, 2), None],
         ["a", None, 1][:2],
     ],
 )
@@ -125,6 +141,7 @@ def test_number_does_not_depend_on_the_order(values: list[str], random: Any) -> 
         (["b", "a"], ["c", "a"], ["a", "b", "c"]),
         ([1, 10], [2, 1], ["1", "2", "10"]),
         ([1, 10], ["x", "1"], ["1", "10", "x"]),
+        ([10, 9], [2**70, 1], ["1", "9", "10", str(2**70)]),
         (pd.Categorical(["b", "a"]), pa.array(["c", "a"]), ["a", "b", "c"]),
         (pa.array(["b", "a"], pa.large_string()), np.array(["c", "a"], dtype=object), ["a", "b", "c"]),
     ],
@@ -169,3 +186,25 @@ def test_an_empty_label_gives_way_to_the_id() -> None:
     assert shown_labels(["A", "", "  "], as_text([1, 2, 3]), "doc").tolist() == ["A", "2", "3"]
     with pytest.raises(DataError, match="has 3 ids but 1 labels"):
         shown_labels(["A"], as_text([1, 2, 3]), "doc")
+
+
+@pytest.mark.parametrize("labels", [["A", None], ["A", float("nan")], np.array(["A", None], dtype=object)])
+def test_a_missing_label_gives_way_to_the_id(labels: Any) -> None:
+    assert shown_labels(labels, as_text([1, 2]), "doc").tolist() == ["A", "2"]
+    assert shown_labels([None, None], as_text([1, 2]), "doc").tolist() == ["1", "2"]
+    with pytest.raises(DataError, match="a list of them is needed"):
+        shown_labels("ab", as_text([1, 2]), "doc")
+
+
+@pytest.mark.parametrize("values", [["a", "caf\udce9"], [1, "caf\udce9"], np.array(["a", "caf\udce9"])])
+def test_half_a_character_is_refused_by_its_entry(values: Any) -> None:
+    with pytest.raises(DataError, match=r"ids of 'doc': entry 1, 'caf\\udce9', holds half of a character"):
+        as_text(values, "ids of 'doc'")
+    with pytest.raises(DataError, match="entry 1"):
+        number(values)
+
+
+def test_as_text_leaves_what_it_is_given_alone() -> None:
+    given = np.array(["a", "b"], dtype=object)
+    as_text(given)[0] = "x"
+    assert given.tolist() == ["a", "b"]

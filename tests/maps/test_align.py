@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial import procrustes as scipy_procrustes
 from scipy.stats import ortho_group
+from sklearn.manifold import trustworthiness
 
 from relscape.errors import DataError
 from relscape.maps import Group, Map
@@ -82,3 +83,61 @@ def test_maps_that_cannot_be_aligned_say_why(rng: np.random.Generator) -> None:
         a.align(Map([Group("b", ["x", "y"], rng.normal(size=(2, 2)))]))
     with pytest.raises(DataError, match="all lie on one spot"):
         a.align(Map([Group("a", ["x", "y"], np.ones((2, 2)))]))
+
+
+def _drawn(made: Map) -> np.ndarray:
+    return np.vstack([made.group(kind).drawn for kind in made.groups])
+
+
+@pytest.mark.parametrize(("method", "axes"), [("axes", (0, 1)), ("axes", (2, 0)), ("pca", (0, 1))])
+def test_the_picture_follows_the_coordinates(
+    method: str, axes: tuple[int, int], rng: np.random.Generator
+) -> None:
+    points = rng.normal(size=(40, 3)) * [3.0, 2.0, 1.0]
+    old = Map([Group("a", range(30), points[:30]), Group("b", range(10), points[30:])]).layout(method, axes)
+    turned = points[:, [2, 0, 1]] * 0.5 + 7.0
+    new = Map([Group("a", range(30), turned[:30]), Group("b", range(10), turned[30:])])
+    aligned = new.align(to=old)
+    np.testing.assert_allclose(aligned.coordinates("a"), old.coordinates("a"), atol=1e-12)
+    np.testing.assert_allclose(_drawn(aligned), _drawn(old), atol=1e-12)
+    shown = aligned.drawn_by.pop("variance_shown", None)
+    assert shown == pytest.approx(old.drawn_by.pop("variance_shown", None))
+    assert aligned.drawn_by == {**old.drawn_by, "aligned": True}
+    assert new.drawn_by == {"method": "axes", "axes": [0, 1]}
+
+
+def test_the_share_shown_is_that_of_the_aligned_points(rng: np.random.Generator) -> None:
+    points = rng.normal(size=(40, 3)) * [3.0, 2.0, 1.0]
+    old = Map([Group("a", range(30), points[:30])]).layout("pca")
+    aligned = Map([Group("a", range(40), points)]).align(old)
+    plane = np.linalg.svd(points[:30] - points[:30].mean(axis=0))[2][:2]
+    centred = points - points.mean(axis=0)
+    expected = ((centred @ plane.T) ** 2).sum() / (centred**2).sum()
+    assert aligned.drawn_by["variance_shown"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_t_sne_of_grown_data_stays_close() -> None:
+    rng = np.random.default_rng(2)
+    centres = rng.normal(size=(6, 5)) * 4
+    points = np.tile(centres, (30, 1)) + rng.normal(size=(180, 5))
+    old = Map([Group("a", range(100), points[:100]), Group("b", range(70), points[100:170])])
+    old = old.layout("tsne", random_state=1)
+    turned = 2.0 * points @ ortho_group.rvs(5, random_state=3) + 1.0
+    new = Map([Group("b", range(80), turned[100:]), Group("a", range(100), turned[:100])])
+    aligned = new.align(old)
+    assert aligned.drawn_by == {"method": "tsne", "random_state": 1, "aligned": True}
+    moved = aligned.group("a").drawn - old.group("a").drawn
+    spread = np.sqrt(_drawn(old).var(axis=0).sum())
+    assert np.linalg.norm(moved, axis=1).mean() < 0.1 * spread
+    assert trustworthiness(aligned.coordinates("b"), aligned.group("b").drawn, n_neighbors=5) > 0.9
+    np.testing.assert_array_equal(_drawn(new.align(old)), _drawn(aligned))
+
+
+def test_a_picture_made_by_hand_is_continued(rng: np.random.Generator) -> None:
+    points, layout = rng.normal(size=(12, 2)), rng.normal(size=(12, 2)) ** 3
+    old = Map([Group("a", range(12), points, layout=layout)], drawn_by={"method": "by hand"})
+    new = Map([Group("a", range(13), np.vstack([points, points[4]]) * 2.0)])
+    aligned = new.align(old)
+    np.testing.assert_array_equal(aligned.group("a").drawn[:12], layout)
+    np.testing.assert_allclose(aligned.group("a").drawn[12], layout[4], atol=1e-9)
+    assert aligned.drawn_by == {"method": "by hand", "aligned": True}

@@ -8,7 +8,7 @@ import pytest
 
 from relscape.errors import StorageError
 from relscape.maps import files
-from relscape.maps.files import atomic_file, replace_directory, storage_errors
+from relscape.maps.files import atomic_file, replace_directory, restore_directory, storage_errors
 
 
 def _owned(path: Path) -> set[str] | None:
@@ -204,3 +204,48 @@ def test_every_reason_comes_with_the_path_and_a_remedy(code: int) -> None:
         storage_errors("read", Path("a/b")),
     ):
         raise OSError(code, os.strerror(code))
+
+
+def test_only_named_files_of_a_folder_are_replaced(tmp_path: Path, swap: str) -> None:
+    def owned(path: Path) -> set[str] | None:
+        return {"ours.txt", "deep/a.txt"}
+
+    def write(draft: Path) -> None:
+        (draft / "ours.txt").write_text("new")
+
+    target = tmp_path / "map"
+    (target / "deep" / "er").mkdir(parents=True)
+    (target / "empty").mkdir()
+    for name in ("ours.txt", "deep/a.txt", "deep/mine.txt", "deep/er/mine.txt"):
+        (target / name).write_text("old")
+    (target / "deep" / "er").chmod(0o700)
+    replace_directory(target, write, owned)
+    assert _tree(target) == {"ours.txt": "new", "deep/mine.txt": "old", "deep/er/mine.txt": "old"}
+    assert (target / "empty").is_dir()
+    assert (target / "deep" / "er").stat().st_mode & 0o777 == 0o700
+    (target / "deep" / "er" / "mine.txt").unlink()
+    (target / "deep" / "mine.txt").unlink()
+    (target / "deep" / "er").rmdir()
+    (target / "deep" / "a.txt").write_text("old")
+    replace_directory(target, write, owned)
+    assert sorted(p.name for p in target.iterdir()) == ["empty", "ours.txt"]
+
+
+def test_what_was_set_aside_comes_back(tmp_path: Path) -> None:
+    """A writer without exchange that is stopped between its two renames."""
+    target = tmp_path / "map"
+    replace_directory(target, _writer("one"), _owned)
+    (target / "notes.txt").write_text("mine")
+    target.rename(tmp_path / ".map.previous")
+    restore_directory(target, _owned)
+    assert _tree(tmp_path) == {"map/ours.txt": "one", "map/notes.txt": "mine"}
+    target.rename(tmp_path / ".map.previous")
+    replace_directory(target, _writer("two"), _owned)
+    assert _tree(tmp_path) == {"map/ours.txt": "two", "map/notes.txt": "mine"}
+
+
+def test_a_strange_directory_is_not_taken_for_what_was_set_aside(tmp_path: Path) -> None:
+    (tmp_path / ".map.previous").mkdir()
+    (tmp_path / ".map.previous" / "chapter.tex").write_text("x")
+    restore_directory(tmp_path / "map", _owned)
+    assert _tree(tmp_path) == {".map.previous/chapter.tex": "x"}

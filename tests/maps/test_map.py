@@ -201,3 +201,114 @@ def test_to_frame_stacks_all_kinds(rng: np.random.Generator) -> None:
     assert table.column("mixed").to_pylist() == ["a", "1"]
     assert pl.from_arrow(table).shape == frame.shape
     assert isinstance(frame, pd.DataFrame)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_many_questions_have_the_answers_of_one_each(single: bool, rng: np.random.Generator) -> None:
+    """Also among twins, with empty kinds, and with far more neighbours than things."""
+    grid = rng.integers(0, 4, size=(400, 3)).astype(np.float32 if single else np.float64)
+    made = Map(
+        [
+            Group("a", range(300), grid[:300]),
+            Group("none", [], np.empty((0, 3))),
+            Group("b", range(100), grid[300:]),
+        ]
+    )
+    queries: list[Any] = [("a", str(i)) for i in range(0, 300, 23)] + ["b:7", "b:99"]
+    for among in (None, "b", ["b", "a"], "none"):
+        for k in (1, 9, 1000):
+            found = made.neighbors_of(queries, among, k)
+            assert found == [made.neighbors(query, among, k) for query in queries]
+    assert made.neighbors_of([]) == []
+    with pytest.raises(UnknownNameError):
+        made.neighbors_of(["a:1", "a:ghost"])
+    with pytest.raises(ParameterError, match="whole number"):
+        made.neighbors_of(["a:1"], k=0)
+
+
+def test_equal_distances_are_ordered_by_position(rng: np.random.Generator) -> None:
+    points = rng.integers(0, 3, size=(200, 2)).astype(float)
+    made = Map([Group("a", range(200), points)])
+    for k in (1, 7, 60, 200, 500):
+        slow = sorted(range(200), key=lambda i: (float((points[i] ** 2).sum()), i))[:k]
+        assert [int(n.id) for n in made.nearest([0.0, 0.0], k=k)] == slow
+
+
+def test_wrong_questions_are_refused_in_words(rng: np.random.Generator) -> None:
+    made = random_map(rng)
+    for k in (2.5, "3", None, True, 0):
+        with pytest.raises(ParameterError, match=r"k=.*at least one neighbour, by a whole number"):
+            made.neighbors("doc:d1", k=k)  # type: ignore[arg-type]
+        with pytest.raises(ParameterError, match=r"k=.*at least one neighbour, by a whole number"):
+            made.nearest([0.0, 0.0, 0.0], k=k)  # type: ignore[arg-type]
+    for query in (5, None, ("doc",), ["doc", "d1", "d2"]):
+        with pytest.raises(ParameterError, match="is not a pair"):
+            made.neighbors(query)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="3 finite coordinates"):
+        made.nearest("abc")
+    with pytest.raises(ParameterError, match="among=5: give the name of a kind"):
+        made.nearest([0.0, 0.0, 0.0], among=5)  # type: ignore[arg-type]
+    assert len(made.neighbors("doc:d1", k=np.int64(3))) == 3  # type: ignore[arg-type]
+
+
+def test_positions_of_ids_are_laid_out_once(rng: np.random.Generator) -> None:
+    group = random_map(rng).group("doc")
+    assert group.places is group.places
+    assert group.places["d7"] == 7
+    assert group.select([3, 1]).places == {"d3": 0, "d1": 1}
+
+
+def test_relations_given_later_are_checked_as_well(rng: np.random.Generator) -> None:
+    made = random_map(rng)
+    fits = Relation("r", "doc", "word", csr_array(np.ones((30, 20))))
+    assert list(made.with_relations([fits]).relations) == ["r"]
+    assert made.with_relations([fits]).with_relations([]).relations == {}
+    with pytest.raises(DataError, match="has 3 entries for kind 'doc', the map has 30 points"):
+        made.with_relations([Relation("r", "doc", "doc", csr_array(np.eye(3)))])
+    with pytest.raises(UnknownNameError, match="no kind 'author'"):
+        made.with_relations([Relation("r", "author", "doc", csr_array(np.ones((1, 30))))])
+    with pytest.raises(DataError, match="the relation 'r' is given twice"):
+        made.with_relations([fits, fits])
+
+
+def test_a_part_of_a_kind_takes_everything_with_it(rng: np.random.Generator) -> None:
+    weights = rng.integers(0, 3, size=(6, 4)).astype(float)
+    among = rng.integers(0, 3, size=(6, 6)).astype(float)
+    made = Map(
+        [
+            Group("a", list("pqrstu"), rng.normal(size=(6, 3)), list("PQRSTU"), fields={"n": np.arange(6)}),
+            Group("b", range(4), rng.normal(size=(4, 3))),
+        ],
+        relations=[
+            Relation("r", "a", "b", csr_array(weights)),
+            Relation("s", "a", "a", csr_array(among)),
+        ],
+    ).layout("pca")
+    mask = np.array([True, False, True, True, False, False])
+    for keep in (mask, mask.tolist(), [0, 2, 3], np.array([3, 0, 2]), [-1, 1]):
+        at = np.arange(6)[keep]
+        part = made.select("a", keep)
+        group, whole = part.group("a"), made.group("a")
+        assert group.ids.tolist() == whole.ids[at].tolist()
+        assert group.shown.tolist() == whole.shown[at].tolist()
+        assert group.fields["n"].tolist() == at.tolist()
+        np.testing.assert_array_equal(group.coordinates, whole.coordinates[at])
+        np.testing.assert_array_equal(group.drawn, whole.drawn[at])
+        np.testing.assert_array_equal(part.relations["r"].matrix.toarray(), weights[at])
+        np.testing.assert_array_equal(part.relations["s"].matrix.toarray(), among[np.ix_(at, at)])
+        assert part.drawn_by == made.drawn_by
+        assert len(part.group("b")) == 4
+    assert len(made.select("a", []).group("a")) == 0
+    for wrong in ([True, False], [0, 6], [-7], [0.5], "a", [[0]], 1):
+        with pytest.raises(
+            ParameterError, match="keep is a mask of 6 True or False, or positions among the 6"
+        ):
+            made.select("a", wrong)
+    with pytest.raises(DataError, match="repeat"):
+        made.select("a", [1, 1])
+    with pytest.raises(UnknownNameError):
+        made.select("c", [0])
+
+
+def test_one_dimension_is_one() -> None:
+    assert repr(Map([Group("a", ["p"], [[1.0]])])) == "<Map: 1 a in 1 dimension, by hand>"

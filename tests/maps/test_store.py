@@ -357,3 +357,61 @@ def test_arrays_keep_shape_and_type(tmp_path: Path) -> None:
         assert read[name].shape == array.shape
         assert read[name].dtype == array.dtype
         np.testing.assert_array_equal(read[name], array)
+
+
+def _files(path: Path) -> set[str]:
+    return {str(p.relative_to(path)) for p in path.rglob("*") if p.is_file()}
+
+
+def test_a_persons_folders_stay_even_when_named_like_ours(tmp_path: Path) -> None:
+    small, target = Map([Group("a", ["p"], np.eye(1))]), tmp_path / "map"
+    small.save(target)
+    mine = {"model/mine.txt", "relations/mine.txt"}
+    for name in mine:
+        (target / name).parent.mkdir()
+        (target / name).write_text("mine")
+    (target / "arrays.safetensors").write_text("mine")
+    small.save(target)
+    assert _files(target) == mine | {"arrays.safetensors", "map.json", "a.parquet"}
+    with pytest.raises(StorageError, match=r"arrays\.safetensors is not part of the earlier result"):
+        full_map().save(target)
+    (target / "arrays.safetensors").unlink()
+    full_map().save(target)
+    assert_same(Map.load(target), full_map())
+    assert mine < _files(target)
+    small.save(target)
+    assert _files(target) == mine | {"map.json", "a.parquet"}
+    assert all((target / name).read_text() == "mine" for name in mine)
+
+
+def test_reading_brings_back_a_map_that_was_set_aside(tmp_path: Path) -> None:
+    full_map().save(tmp_path / "map")
+    (tmp_path / "map").rename(tmp_path / ".map.previous")
+    assert_same(Map.load(tmp_path / "map"), full_map())
+    assert [p.name for p in tmp_path.iterdir()] == ["map"]
+
+
+@pytest.mark.parametrize(
+    ("array", "dtype"),
+    [
+        (np.array(["a", "b"]), "<U1"),
+        (np.array([1, None], dtype=object), "object"),
+        (np.array(["2024-01-01"], dtype="datetime64[D]"), r"datetime64\[D\]"),
+        (np.array([1j]), "complex128"),
+    ],
+)
+def test_an_array_of_a_type_that_cannot_be_stored_is_named(tmp_path: Path, array: Any, dtype: str) -> None:
+    made = Map([Group("a", ["p"], np.eye(1))], arrays={"fine": np.eye(2), "odd": array})
+    with pytest.raises(DataError, match=f"^the array 'odd' is of type {dtype}, which cannot be stored"):
+        made.save(tmp_path / "map")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "dtype", ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8"]
+)
+def test_every_type_that_can_be_stored_comes_back(tmp_path: Path, dtype: str) -> None:
+    write_arrays(tmp_path / "a.safetensors", {"a": np.array([0, 1], dtype=dtype)})
+    read = read_arrays(tmp_path / "a.safetensors")["a"]
+    assert read.dtype == np.dtype(dtype)
+    assert read.tolist() == np.array([0, 1], dtype=dtype).tolist()

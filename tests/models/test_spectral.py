@@ -176,11 +176,36 @@ def test_lanczos_equals_lapack(model, sparse, monkeypatch):
 
 
 @pytest.mark.parametrize("model", ALL)
-def test_parallel_products_change_nothing(model, sparse, monkeypatch):
-    plain = model(n_components=3).fit(sparse)
-    monkeypatch.setattr("relscape.matrix.operators.PARALLEL_ENTRIES", 0)
+def test_repeated_entries_are_summed(model, sparse):
+    """CSR that stores an entry in several parts is the same relation, inertias included."""
+    data = np.repeat(sparse.data, 2) * np.tile([0.25, 0.75], sparse.nnz)
+    parts = csr_array((data, np.repeat(sparse.indices, 2), 2 * sparse.indptr), shape=sparse.shape)
+    ours, truth = model().fit(parts), model().fit(sparse)
+    assert_allclose(ours.row_embedding_, truth.row_embedding_, atol=1e-12)
+    if model is CorrespondenceAnalysis:
+        assert_allclose(ours.total_inertia_, truth.total_inertia_, rtol=1e-12)
+        assert_allclose(ours.row_cos2_, truth.row_cos2_, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(1_200_000, 1), (400_000, 3), (3, 400_000)])
+def test_long_thin_relations(shape, rng):
+    """Many objects of one kind and few of the other: all axes are there, equal to LAPACK's."""
+    R = rng.gamma(2.0, size=shape)
+    k = min(shape)
+    model = LatentSemanticIndexing(k).fit(R)
+    assert_allclose(model.singular_values_, scipy.linalg.svdvals(R), rtol=1e-10)
+    assert_allclose(model.transform(R[:5]), model.row_embedding_[:5], rtol=1e-6)
+
+
+def test_threads_do_not_change_a_result(sparse, monkeypatch):
+    from threadpoolctl import threadpool_limits
+
     monkeypatch.setattr("relscape.solvers.spectral.DENSE_ENTRIES", 0)
-    assert_allclose(model(n_components=3).fit(sparse).singular_values_, plain.singular_values_, rtol=1e-8)
+    results = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            results.append(CorrespondenceAnalysis(n_components=3).fit(sparse).row_embedding_)
+    np.testing.assert_array_equal(*results)
 
 
 @pytest.mark.parametrize("model", ALL)

@@ -257,7 +257,7 @@ def test_a_picture_says_what_it_shows(
     texts = written(draw_map(made))
     assert expected <= set(texts)
     assert "doc and word" in texts
-    assert "Test · 30 doc · 20 word" in texts
+    assert "Test · doc 30 · word 20" in texts
     foot = " ".join(texts)
     if method == "pca":
         assert f"PCA layout, {100 * made.drawn_by['variance_shown']:.0f} % of variance" in foot
@@ -327,3 +327,24 @@ def test_other_endings_are_refused(tmp_path: Path, rng: np.random.Generator) -> 
     with pytest.raises(StorageError, match="it is a directory"):
         save_picture(made, tmp_path / "d.png")
     assert [p.name for p in tmp_path.iterdir()] == ["d.png"]
+
+
+def test_few_names_may_be_longer() -> None:
+    name = "the quick brown fox jumps over it"
+    ids = [f"{letter} {name}" for letter in "abcdefghijklmnop"]
+    across = np.column_stack([np.zeros(16), np.linspace(0.0, 10.0, 16)])
+    many = Map([Group("a", ids, across)])
+    few = Map([Group("a", ids[:3], across[[0, 8, 15]])])
+    assert {len(text.get_text()) for text in names_in(draw_map(many, labels=16))} <= {25, 26}
+    assert {text.get_text() for text in names_in(draw_map(few))} <= set(ids)
+    assert names_in(draw_map(few))
+    assert {text.get_text() for text in names_in(draw_map(few, longest=6))} <= {"a the…", "b the…", "c the…"}
+    assert {text.get_text() for text in names_in(draw_map(many, labels=16, longest=60))} <= set(ids)
+    for wrong in (0, -3, 2.5, "9", True):
+        with pytest.raises(ParameterError, match=r"longest=.*give a number of letters, 1 or more"):
+            draw_map(few, longest=wrong)  # type: ignore[arg-type]
+
+
+def test_the_foot_counts_in_english() -> None:
+    made = Map([Group("a", ["x"], [[1.0, 1.0]])])
+    assert any(text.startswith("1 name written") for text in written(draw_map(made)))

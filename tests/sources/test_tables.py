@@ -6,6 +6,7 @@ import bz2
 import csv
 import gzip
 import json
+import os
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -25,6 +26,7 @@ from relscape.errors import (
     FormatError,
     MissingExtraError,
     ParameterError,
+    RelscapeWarning,
     StorageError,
     UnknownNameError,
 )
@@ -145,9 +147,7 @@ def test_decimal_commas_between_semicolons(tmp_path: Path) -> None:
     assert read(wide).matrix().toarray().tolist() == [[1.5, 0], [0, 2.25]]
 
 
-@pytest.mark.parametrize(
-    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"]
-)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_every_encoding(tmp_path: Path, encoding: str, ending: str) -> None:
     if ending == "csv":
@@ -161,13 +161,101 @@ def test_every_encoding(tmp_path: Path, encoding: str, ending: str) -> None:
 
 def test_latin_1_where_cp1252_has_no_letter(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "doc,word\né,a\x81\n".encode("latin-1"))
-    assert entries(read(path, "doc", "word")) == {("é", "a\x81"): 1.0}
+    with pytest.warns(RelscapeWarning, match=r"t\.csv is not UTF-8 and was read as latin-1"):
+        data = read(path, "doc", "word")
+    assert entries(data) == {("é", "a\x81"): 1.0}
 
 
 def test_a_late_accent_is_still_seen(tmp_path: Path) -> None:
     text = "doc,word\n" + "aaaaaaaa,bbbbbbbb\n" * 300_000 + "é,x\n"
     path = write(tmp_path / "t.csv", text.encode("latin-1"))
-    assert entries(read(path, "doc", "word")) == {("aaaaaaaa", "bbbbbbbb"): 300_000.0, ("é", "x"): 1.0}
+    with pytest.warns(RelscapeWarning, match="read as cp1252, which is a guess"):
+        data = read(path, "doc", "word")
+    assert entries(data) == {("aaaaaaaa", "bbbbbbbb"): 300_000.0, ("é", "x"): 1.0}
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_one_byte_encoding_is_a_guess_and_said(tmp_path: Path, ending: str) -> None:
+    text = "doc,word\nMünchen,œuvre\n" if ending == "csv" else '{"doc":"München","word":"œuvre"}\n'
+    path = write(tmp_path / f"t.{ending}", text.encode("cp1252"))
+    with pytest.warns(RelscapeWarning, match=r"t\..*cp1252.*encoding=.*--encoding"):
+        data = read(path, "doc", "word")
+    assert entries(data) == {("München", "œuvre"): 1.0}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "word"),
+    [("shift_jis", "日本語"), ("Windows-1251", "слово"), ("gbk", "中文"), ("cp1252", "œuvre"), ("utf8", "é"),
+     ("utf-8-sig", "é"), ("utf-16", "é"), ("utf-16-le", "é")],
+)  # fmt: skip
+def test_an_encoding_may_be_said(tmp_path: Path, encoding: str, word: str) -> None:
+    path = write(tmp_path / "t.csv", f"doc,{word}\n{word},1\n".encode(encoding))
+    assert entries(read(path, "doc", word, encoding=encoding)) == {(word, "1"): 1.0}
+    assert entries(read(path, encoding=encoding)) == {(word, word): 1.0}
+    assert read_table(path, encoding=encoding).to_pydict() == {"doc": [word], word: [1]}
+    ids, fields = read_fields(path, encoding=encoding)
+    assert ids.tolist() == [word]
+    assert list(fields) == [word]
+    lines = write(tmp_path / "t.jsonl", f'{{"doc": "{word}", "word": "x"}}\n'.encode(encoding))
+    assert entries(read(lines, "doc", "word", encoding=encoding)) == {(word, "x"): 1.0}
+
+
+def test_a_mark_is_no_part_of_the_first_name(tmp_path: Path) -> None:
+    for encoding in ("utf-8", "utf-16-le"):
+        path = write(tmp_path / "t.csv", "\ufeffdoc,word\né,x\n".encode(encoding))
+        assert entries(read(path, "doc", "word", encoding=encoding)) == {("é", "x"): 1.0}
+
+
+def test_a_said_encoding_that_is_not_so(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "doc,word\né,x\n".encode("latin-1"))
+    for encoding in ("utf-8", "ascii", "shift_jis"):
+        with pytest.raises(FormatError, match=rf"t\.csv is not {encoding} text: at byte 9, "):
+            read(path, "doc", "word", encoding=encoding)
+    late = write(tmp_path / "late.csv", b"doc,word\n" + b"a,b\n" * 1_500_000 + b"\xff,x\n")
+    with pytest.raises(FormatError, match=r"late\.csv is not utf-8 text: at byte 6000009, "):
+        read(late, "doc", "word", encoding="utf-8")
+    zero = write(tmp_path / "zero.csv", "doc,word\né,x\n".encode("utf-16"))
+    with pytest.raises(FormatError, match="characters that are zero"):
+        read(zero, "doc", "word", encoding="latin-1")
+    with pytest.raises(FormatError, match=r"t\.csv is not utf-16 text"):
+        read(path, "doc", "word", encoding="utf-16")
+    for unknown in ("klingon", "hex", "a\0", 8):
+        with pytest.raises(ParameterError, match=r"encoding is .* no encoding of text that Python knows"):
+            read(path, "doc", "word", encoding=unknown)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="encoding is for text files"):
+        read(make(tmp_path, "parquet"), "doc", "word", encoding="cp1251")
+
+
+def test_bad_lines_are_found_in_the_said_encoding(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "doc,word,n\n日本,語,1\n日,本,many\n".encode("shift_jis"))
+    with pytest.raises(DataError, match="at line 3: 'many'"):
+        read(path, "doc", "word", "n", encoding="shift_jis")
+
+
+@pytest.mark.parametrize("separator", ["\t", "|", ";"])
+def test_decimal_commas_with_any_other_separator(tmp_path: Path, separator: str) -> None:
+    text = "doc,word,n,m\na,x,1_5,-0_25\na,y,2,3_0\n".replace(",", separator).replace("_", ",")
+    path = write(tmp_path / ("t.tsv" if separator == "\t" else "t.csv"), text)
+    assert entries(read(path, "doc", "word", "n")) == {("a", "x"): 1.5, ("a", "y"): 2.0}
+    assert read_table(path, ["n", "m"]).to_pydict() == {"n": [1.5, 2.0], "m": [-0.25, 3.0]}
+
+
+def test_weights_whose_sum_is_not_finite(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "doc,word,n\na,x,1e308\na,y,1e308\n")
+    with pytest.raises(DataError, match="too large to be summed, see doc 'a'"):
+        read(path, "doc", "word", "n")
+    with pytest.raises(DataError, match="too large to be summed, see row 'a'"):
+        read(write(tmp_path / "w.csv", ",x,y\na,1e308,1e308\n"))
+    with pytest.raises(DataError, match=r"not finite.*doc 'a' and word 'x'"):
+        read(write(tmp_path / "r.csv", "doc,word,n\na,x,1e308\na,x,1e308\n"), "doc", "word", "n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_table_names_that_are_no_text(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv"))
+    write(path, long_text())
+    with pytest.raises(StorageError, match=r"caf\\xe9\.csv is not valid UTF-8; rename"):
+        read(path, "doc", "word")
 
 
 def test_mixed_encodings_are_refused(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -13,7 +15,14 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from relscape import RelationalData
-from relscape.errors import DataError, FormatError, ParameterError, StorageError, UnknownNameError
+from relscape.errors import (
+    DataError,
+    FormatError,
+    ParameterError,
+    RelscapeWarning,
+    StorageError,
+    UnknownNameError,
+)
 from relscape.sources.text import read_text
 
 TEXTS = {
@@ -68,10 +77,13 @@ def test_a_folder_of_files_in_several_encodings(tmp_path: Path) -> None:
     for place, encoding, text in zip(places, encodings, TEXTS.values(), strict=True):
         (folder / place).write_bytes(text.encode(encoding))
     for given in (folder, str(folder), [folder / "a.txt", folder / "b", folder / "sub"]):
-        data = read_text(given)
+        with pytest.warns(RelscapeWarning, match=r"c\.txt is not UTF-8 and was read as cp1252") as said:
+            data = read_text(given)
+        assert len(said) == 1
         assert data.entities["doc"].ids.tolist() == ["a", "b", "sub/c", "sub/d"]
         check(data)
-    assert read_text(folder / "**" / "*.txt").entities["doc"].ids.tolist() == ["a", "sub/c"]
+    with pytest.warns(RelscapeWarning, match=r"c\.txt is not UTF-8"):
+        assert read_text(folder / "**" / "*.txt").entities["doc"].ids.tolist() == ["a", "sub/c"]
     assert read_text(folder / "a.txt").entities["doc"].ids.tolist() == ["a"]
 
 
@@ -201,4 +213,32 @@ def test_bad_folders(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("some words")
     (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     with pytest.raises(FormatError, match=r"photo\.png is not a text file"):
+        read_text(tmp_path)
+
+
+def test_documents_in_a_said_encoding(tmp_path: Path) -> None:
+    for name, text in (("a.txt", "слово дом"), ("b.txt", "дом")):
+        (tmp_path / name).write_bytes(text.encode("cp1251"))
+    data = read_text(tmp_path, encoding="cp1251")
+    assert data.entities["word"].ids.tolist() == ["дом", "слово"]
+    with pytest.warns(RelscapeWarning, match=r"a\.txt \(and 1 other files\) is not UTF-8"):
+        assert "дом" not in read_text(tmp_path).entities["word"].ids
+    with pytest.raises(FormatError, match=r"a\.txt is not utf-8 text: at byte 0"):
+        read_text(tmp_path, encoding="utf-8")
+    with pytest.raises(ParameterError, match="encoding is 'klingon'"):
+        read_text(tmp_path, encoding="klingon")
+    table = tmp_path / "t.csv"
+    table.write_bytes("title,body\nа,слово дом\n".encode("cp1251"))
+    assert read_text(table, "body", "title", encoding="cp1251").entities["doc"].ids.tolist() == ["а"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_file_names_that_are_no_text(tmp_path: Path) -> None:
+    place = os.fsencode(tmp_path)
+    for name in (b"caf\xe9.txt", b"caf\xe8.txt"):
+        Path(os.fsdecode(place + b"/" + name)).write_text("some words")
+    data = read_text(tmp_path)
+    assert data.entities["doc"].ids.tolist() == [r"caf\xe8", r"caf\xe9"]
+    Path(os.fsdecode(place + b"/caf\xe9.txt")).write_bytes(b"\0\0\1\2")
+    with pytest.raises(FormatError, match=r"caf\\xe9\.txt is not a text file"):
         read_text(tmp_path)

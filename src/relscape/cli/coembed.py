@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import time
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,13 +17,17 @@ from relscape.cli import reading
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.reading import Reading, attach_fields
 from relscape.data import Relation, RelationalData
-from relscape.errors import DataError, ParameterError, UnknownNameError, listing
+from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
+from relscape.maps.layout import METHODS as LAYOUTS
+from relscape.maps.store import check_target
 from relscape.models.placing import place as place_on
 from relscape.models.registry import METHODS, method
 from relscape.protocols import AnyArray
 
 __all__ = ["coembed", "place"]
+
+_SECONDS_A_PAIR = 3e-8
 
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Directory of the map to write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
@@ -46,6 +52,7 @@ def coembed(
     ngrams: reading.Ngrams = "1",
     dataset: reading.Dataset = None,
     relation: reading.RelationName = None,
+    encoding: reading.Encoding = None,
     row_info: Annotated[str | None, typer.Option(help="Table of the row things, id first.")] = None,
     column_info: Annotated[str | None, typer.Option(help="The same for the column things.")] = None,
     min_degree: Annotated[float, typer.Option(help="Leave out things whose weights sum to less.")] = 0.0,
@@ -61,14 +68,27 @@ def coembed(
 ) -> None:
     """Map two kinds of things from how they relate: a table of pairs, a wide table, or texts."""
     source = Reading(
-        tuple(files or ()), rows, columns, weight, text, id, min_df, stop_words, ngrams, dataset, relation
+        tuple(files or ()),
+        rows,
+        columns,
+        weight,
+        text,
+        id,
+        min_df,
+        stop_words,
+        ngrams,
+        dataset,
+        relation,
+        encoding,
     )
+    source.check()
     target = output or Path("maps") / source.name
     started = time.perf_counter()
     with telling_warnings(strict):
+        model = _model(method_name, dimensions, param or [])
+        earlier = _checked(target, layout, align_to, dimensions)
         data = _prepared(source, row_info, column_info, min_degree)
-        earlier = Map.load(align_to) if align_to else None
-        maps = fit_maps(data, method_name, dimensions, param or [])
+        maps = _fitted_maps(model, method(method_name).title, data)
         targets = [target] if len(maps) == 1 else [Path(f"{target}-{i + 1}") for i in range(len(maps))]
         for number, joint in enumerate(maps):
             joint.provenance["source"] = source.describe()
@@ -83,12 +103,29 @@ def coembed(
     _report(maps, data, targets, time.perf_counter() - started, as_json)
 
 
+def _checked(target: Path, layout: str | None, align_to: Path | None, dimensions: int) -> Map | None:
+    """Notice what cannot work before the long part: the target, the layout's name, the earlier map."""
+    check_target(target)
+    if layout is not None and layout not in LAYOUTS:
+        raise UnknownNameError("layout", layout, LAYOUTS)
+    earlier = Map.load(align_to) if align_to else None
+    if earlier is not None and earlier.n_components != dimensions:
+        raise ParameterError(
+            f"{align_to} has {earlier.n_components} dimensions: give --dimensions {earlier.n_components}."
+        )
+    if earlier is not None and layout is not None:
+        raise ParameterError(f"--layout {layout}: a map aligned to {align_to} is drawn as that one is.")
+    return earlier
+
+
 def _prepared(source: Reading, row_info: str | None, column_info: str | None, least: float) -> RelationalData:
+    if least < 0:
+        raise ParameterError(f"--min-degree {least:g}: give 0 or more.")
     data = source.read()
     relation = data.relation()
     for kind, table in ((relation.rows, row_info), (relation.columns, column_info)):
         if table is not None:
-            data = attach_fields(data, kind, table)
+            data = attach_fields(data, kind, table, source.encoding)
     return with_degree(data, least) if least > 0 else data
 
 
@@ -105,26 +142,34 @@ def with_degree(data: RelationalData, least: float) -> RelationalData:
         data = data.select(relation.rows, rows).select(relation.columns, columns)
 
 
-def fit_maps(data: RelationalData, name: str, dimensions: int, given: list[str]) -> list[Map]:
-    """Fit a method by its name and give its map, or one a block if asked for.
+def _model(name: str, dimensions: int, given: list[str]) -> Any:
+    model_class = method(name).model_class()
+    return model_class(n_components=dimensions, **_parameters(model_class, given))
 
-    Axes that do not exist are an error here.
-    """
-    entry = method(name)
-    matrix = data.matrix()
-    model = entry.model_class()(n_components=dimensions, **_parameters(entry.model_class(), given))
-    progress.note(f"{entry.title} of {matrix.shape[0]:,} × {matrix.shape[1]:,} things, {matrix.nnz:,} pairs")
-    with progress.task(entry.title):
-        model.fit(data)
-    values = getattr(model, "singular_values_", np.ones(1))
-    if (values == 0).any():
-        raise ParameterError(
-            f"--dimensions {dimensions} is too large: this relation has {(values > 0).sum()} axes."
-        )
+
+def _fitted_maps(model: Any, title: str, data: RelationalData) -> list[Map]:
+    """Fit a model and give its map, or one a block if asked for; axes that do not exist are an error."""
+    (m, n), pairs = data.matrix().shape, data.matrix().nnz
+    progress.note(f"{title} of {m:,} × {n:,} things, {pairs:,} pairs: {_expected(model, pairs)}")
+    with progress.task(title), warnings.catch_warnings():
+        warnings.filterwarnings("error", "n_components=.* the others are zero", RelscapeWarning)
+        try:
+            model.fit(data)
+        except RelscapeWarning as warning:
+            raise ParameterError(str(warning).replace("; the others are zero", "")) from None
     maps: list[Map] = model.to_maps() if hasattr(model, "to_maps") else [model.to_map()]
     if hasattr(model, "total_inertia_"):
         maps[0].scores["inertia_shown"] = float(model.inertia_.sum() / model.total_inertia_)
     return maps
+
+
+def _expected(model: Any, pairs: int) -> str:
+    """Guess the time of a fit from the size of its decompositions, as measured on an ordinary machine."""
+    seconds = _SECONDS_A_PAIR * pairs * (10 + model.n_components)
+    seconds *= getattr(model, "max_evaluations", 1)
+    if seconds < 10:
+        return "a few seconds"
+    return f"about {seconds / 60:.0f} minutes" if seconds > 90 else f"about {seconds:.0f} seconds"
 
 
 def _parameters(model_class: type[Any], given: list[str]) -> dict[str, Any]:
@@ -172,7 +217,7 @@ def _report(
         return
     for joint, place_ in zip(maps, targets, strict=True):
         placed = " and ".join(f"{size:,} {kind}" for kind, size in _sizes(joint).items())
-        say(f"{joint.model}: {placed} on one map of {joint.n_components} axes: {place_}")
+        say(f"{joint.model}: {placed} in {joint.n_components} dimensions: {place_}")
     if "inertia_shown" in first.scores:
         say(f"It shows {first.scores['inertia_shown']:.1%} of the inertia.")
     say(f"Made from {data.matrix().nnz:,} pairs in {seconds:.1f} s.")
@@ -198,6 +243,7 @@ def place(
     weight: reading.Weight = None,
     text: reading.Text = None,
     id: reading.Id = None,
+    encoding: reading.Encoding = None,
     kind: Annotated[str | None, typer.Option(help="Kind of the new things.", show_default="the rows")] = None,
     neighbors: Annotated[int, typer.Option(help="How many neighbours to show of each.")] = 3,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Grown map to write.")] = None,
@@ -207,34 +253,33 @@ def place(
     """Put new things on an existing map, by their relations to the things on it."""
     with telling_warnings(strict):
         old = Map.load(map_path)
-        remembered = old.provenance.get("source", {})
-        source = Reading(tuple(files), rows, columns, weight, text, id).filled_from(remembered)
-        vocabulary = None
-        if source.text is not None or ("ngrams" in remembered and "text" in remembered):
-            vocabulary = old.group(old.groups[-1]).ids
+        if output is not None:
+            check_target(output)
+        source = Reading(tuple(files), rows, columns, weight, text, id, encoding=encoding)
+        source = source.filled_from(old.provenance.get("source", {}))
+        vocabulary = old.group(old.groups[-1]).ids if source.is_text else None
         data = _renamed(source.read(vocabulary), old)
         grown = place_on(old, data, kind)
         if output is not None:
             grown.save(output)
     fresh = kind or old.groups[0]
-    group = grown.group(fresh)
-    placed = [str(name) for name in group.ids[np.flatnonzero(group.fields["placed"])]]
-    placed = [name for name in placed if name in set(data.entities[fresh].ids)]
-    answers = {name: grown.neighbors((fresh, name), k=neighbors) for name in placed[:1000]}
+    there = set(grown.group(fresh).ids)
+    placed = [name for name in data.entities[fresh].ids if name in there]
+    shown = placed if as_json else placed[:20]
+    found = grown.neighbors_of([(fresh, name) for name in shown], k=neighbors)
+    answers = dict(zip(shown, found, strict=True))
     if as_json:
         print_json(
             {
                 "map": str(output) if output else None,
                 "placed": len(placed),
-                "neighbors": {name: [n._asdict() for n in found] for name, found in answers.items()},
+                "neighbors": {name: [n._asdict() for n in near] for name, near in answers.items()},
             }
         )
         return
     say(f"Placed {len(placed):,} of {len(data.entities[fresh]):,} new {fresh} on {map_path}.")
-    shown = list(answers.items())[:20]
-    print_table(
-        [fresh, "nearest"], [(name, listing([f"{n.kind}:{n.label}" for n in found])) for name, found in shown]
-    )
+    rows_shown = [(name, ", ".join(f"{n.kind}:{n.label}" for n in near)) for name, near in answers.items()]
+    print_table([fresh, "nearest"], rows_shown)
     if output is None:
         next_step(f"relscape place {map_path} {' '.join(files)} -o NEW_MAP  to keep them")
     else:
@@ -242,9 +287,10 @@ def place(
 
 
 def _renamed(data: RelationalData, old: Map) -> RelationalData:
-    """Give a wide table's two kinds the names they have on the map."""
+    """Give the two kinds of a table the names they have on the map, first to first, unless they match."""
     relation = data.relation()
-    if set(data.kinds) == set(old.groups) or set(data.kinds) != {"row", "column"}:
+    if set(data.kinds) & set(old.groups):
         return data
-    ids = (data.entities["row"].ids, data.entities["column"].ids)
-    return RelationalData.from_matrix(relation.matrix, old.groups[0], old.groups[-1], *ids)
+    rows = replace(data.entities[relation.rows], kind=old.groups[0])
+    columns = replace(data.entities[relation.columns], kind=old.groups[-1])
+    return RelationalData([rows, columns], [replace(relation, rows=rows.kind, columns=columns.kind)])

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from relscape import progress
 from relscape.cli import reading
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.reading import Reading
@@ -81,7 +82,9 @@ def info(map_path: MapPath, as_json: Json = False) -> None:
     if as_json:
         print_json(content)
         return
-    say(f"{joint.model or 'A map'} with {joint.n_components} axes, drawn by {joint.drawn_by.get('method')}.")
+    say(
+        f"{joint.model or 'A map'} in {joint.n_components} dimensions, drawn by {joint.drawn_by.get('method')}."
+    )
     rows = [(kind, f"{g['things']:,}", ", ".join(g["fields"])) for kind, g in groups.items()]
     print_table(["kind", "things", "fields"], rows)
     for title in ("parameters", "scores", "provenance"):
@@ -108,6 +111,7 @@ def score(
     weight: reading.Weight = None,
     dataset: reading.Dataset = None,
     relation: reading.RelationName = None,
+    encoding: reading.Encoding = None,
     label: Annotated[str | None, typer.Option(help="Field with the classes of the row things.")] = None,
     k_rows: Annotated[int, typer.Option(help="Row things that count as near a column thing.")] = 5,
     k_columns: Annotated[int, typer.Option(help="Column things that count as near a row thing.")] = 5,
@@ -121,17 +125,25 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Measure a map against the relation it was made from, and against classes if there are some."""
+    if words is not None and label is None:
+        raise ParameterError("--words needs classes: name their field with --label.")
     with telling_warnings():
         joint = Map.load(map_path)
-        source = Reading(tuple(files or ()), rows, columns, weight, dataset=dataset, relation=relation)
+        source = Reading(
+            tuple(files or ()), rows, columns, weight, dataset=dataset, relation=relation, encoding=encoding
+        )
         truth = _truth(joint, source)
         left, right = joint.coordinates(truth.rows), joint.coordinates(truth.columns)
-        gamma = gamma_terms(truth.matrix, left, right, k_rows, k_columns, ties)
+        progress.note(_expected(truth))
+        with progress.task("Γ"):
+            gamma = gamma_terms(truth.matrix, left, right, k_rows, k_columns, ties)
+        with progress.task("mean rank"):
+            rank = mean_rank(truth.matrix, left, right)
         scores: dict[str, Any] = {
             "gamma_loss": gamma.loss,
             "gamma_pairs": gamma.pairs,
             "gamma_ratio": gamma.ratio,
-            "mean_rank": mean_rank(truth.matrix, left, right),
+            "mean_rank": rank,
         }
         if label is not None:
             fields = joint.group(truth.rows).fields
@@ -160,6 +172,12 @@ def score(
     }
     print_table(["score", "value", "meaning"], [(n, _short(v), meanings[n]) for n, v in scores.items()])
     next_step(f"relscape plot {map_path}" + (f" --color {label}" if label else ""))
+
+
+def _expected(truth: Relation) -> str:
+    """Guess the time of the mean rank, which looks at every pair of things."""
+    m, n = truth.matrix.shape
+    return f"scoring {m:,} × {n:,} things: about {max(1, round(8e-9 * m * n))} seconds"
 
 
 def _truth(joint: Map, source: Reading) -> Relation:

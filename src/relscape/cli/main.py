@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from typing import Annotated, Any
 
@@ -57,6 +59,9 @@ def run(arguments: list[str] | None = None) -> None:
 
 
 def _run(arguments: list[str] | None) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a label may not fit a terminal's encoding
     try:
         with progress.reporting(Bars()):
             code = int(app(args=arguments, standalone_mode=False) or 0)
@@ -71,10 +76,17 @@ def _run(arguments: list[str] | None) -> int:
             return 0
         complain(f"{error.format_message()} (see 'relscape --help')")
     except OSError as error:
-        complain(f"{error.strerror or error}: {error.filename or 'the temporary directory'}.")
+        complain(f"{error.strerror or error}: {error.filename or 'a file or directory'}.")
     except MemoryError:
         complain("out of memory; use a machine with more, a smaller table, or fewer dimensions.")
     except (KeyboardInterrupt, typer.Abort):
         complain("stopped; what was saved before is whole.")
         return _STOPPED
+    except Exception as error:
+        if os.environ.get("RELSCAPE_DEBUG"):
+            raise
+        complain(
+            f"this is a bug in relscape ({type(error).__name__}: {error}). What was saved before is whole. "
+            "Please report it with what the same command prints under RELSCAPE_DEBUG=1."
+        )
     return 1

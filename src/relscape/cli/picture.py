@@ -25,7 +25,7 @@ def plot(
     color: Annotated[str | None, typer.Option(help="Field to colour by.")] = None,
     labels: Annotated[int | None, typer.Option(help="How many labels at most.")] = None,
     layout: Annotated[str | None, typer.Option(help="Draw by axes, pca or tsne instead.")] = None,
-    axes: Annotated[str, typer.Option(help="Which two axes to draw.")] = "1,2",
+    axes: Annotated[str | None, typer.Option(help="Which two axes to draw: 1,2.")] = None,
     title: Annotated[str | None, typer.Option(help="Title of the picture.")] = None,
     size: Annotated[str, typer.Option(help="Width and height in inches.")] = "11x8",
     full: Annotated[bool, typer.Option("--full", help="Show all points, also far outliers.")] = False,
@@ -33,9 +33,10 @@ def plot(
 ) -> None:
     """Draw a map with readable labels."""
     joint = Map.load(map_path)
-    if layout is not None or axes != "1,2":
-        first, second = _two_numbers(axes, "--axes", "1,2")
-        joint = joint.layout(layout or "axes", (int(first) - 1, int(second) - 1))
+    if axes is not None and layout not in (None, "axes"):
+        raise ParameterError(f"--axes {axes} has no meaning for a {layout} layout.")
+    if layout is not None or axes is not None:
+        joint = joint.layout(layout or "axes", _two_axes(axes or "1,2", joint.n_components))
     target = output or Path(f"{map_path}".rstrip("/\\") + ".png")
     save_picture(
         joint,
@@ -52,6 +53,15 @@ def plot(
         return
     say(f"Saved {target}.")
     next_step(f"relscape info {map_path}")
+
+
+def _two_axes(text: str, there: int) -> tuple[int, int]:
+    """Read two axes as a person counts them, from 1."""
+    found = re.fullmatch(r"\s*(\d+)\s*[x,]\s*(\d+)\s*", text)
+    axes = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not all(1 <= axis <= max(there, 2) for axis in axes):
+        raise ParameterError(f"--axes {text}: write two axes between 1 and {there}, such as 1,2.")
+    return axes[0] - 1, axes[1] - 1
 
 
 def _two_numbers(text: str, option: str, example: str) -> tuple[float, float]:

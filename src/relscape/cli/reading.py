@@ -30,6 +30,7 @@ Id = Annotated[str | None, typer.Option(help="Column with the texts' ids.", show
 MinDf = Annotated[int, typer.Option(help="Keep words that are in at least so many texts.")]
 StopWords = Annotated[str | None, typer.Option(help="'english', or a file with one word a line.")]
 Ngrams = Annotated[str, typer.Option(help="Words and phrases to count, for example 1-2.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of the files.", show_default="detected")]
 Dataset = Annotated[str | None, typer.Option(help="A data set by name: see 'relscape datasets list'.")]
 RelationName = Annotated[str | None, typer.Option("--relation", help="Which relation of the data set.")]
 
@@ -49,15 +50,44 @@ class Reading:
     ngrams: str = "1"
     dataset: str | None = None
     relation: str | None = None
+    encoding: str | None = None
+
+    def check(self) -> None:
+        """Refuse options that contradict each other or would have no effect."""
+        if self.dataset is None and not self.files:
+            raise ParameterError("name at least one file, or a data set with --dataset.")
+        if self.dataset is not None and self.files:
+            raise ParameterError(f"give files or --dataset {self.dataset}, not both.")
+        if self.dataset is None and self.relation is not None:
+            raise ParameterError("--relation chooses among the relations of a --dataset.")
+        nothing = Reading()
+        changed = {name for name in asdict(self) if getattr(self, name) != getattr(nothing, name)}
+        for_text = {"id", "min_df", "stop_words", "ngrams"} & changed
+        if for_text and not self.is_text:
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(for_text))
+            raise ParameterError(f"{options}: only for texts; name their column with --text.")
+        if self.is_text and self.weight is not None:
+            raise ParameterError(
+                f"--weight {self.weight} has no meaning for texts, whose words are counted "
+                f"({', '.join(self.files)})."
+            )
+        if self.dataset is not None and {"rows", "columns", "weight", "encoding"} & changed:
+            raise ParameterError("--rows, --columns, --weight and --encoding are for files.")
+
+    @property
+    def is_text(self) -> bool:
+        """Tell whether words are to be counted: a text column is named, or folders of text files."""
+        return self.text is not None or (
+            self.dataset is None and bool(self.files) and all(Path(file).is_dir() for file in self.files)
+        )
 
     def read(self, vocabulary: Any = None) -> RelationalData:
         """Read the relation; with a vocabulary, count only its words."""
+        self.check()
         with progress.task("reading"):
             if self.dataset is not None:
                 return self._read_dataset(self.dataset)
-            if not self.files:
-                raise ParameterError("name at least one file, or a data set with --dataset.")
-            if self.text is not None or all(Path(file).is_dir() for file in self.files):
+            if self.is_text:
                 return read_text(
                     list(self.files),
                     self.text,
@@ -66,10 +96,11 @@ class Reading:
                     stop_words=None if vocabulary is not None else self.stop_words,
                     ngrams=parse_ngrams(self.ngrams),
                     vocabulary=vocabulary,
+                    encoding=self.encoding,
                     rows=self.rows or "doc",
                     columns=self.columns or "word",
                 )
-            return read(list(self.files), self.rows, self.columns, self.weight)
+            return read(list(self.files), self.rows, self.columns, self.weight, encoding=self.encoding)
 
     def _read_dataset(self, name: str) -> RelationalData:
         data = load_dataset(name)
@@ -92,7 +123,8 @@ class Reading:
     def filled_from(self, remembered: Mapping[str, Any]) -> Reading:
         """Take from a map's memory what the command line leaves open, except files and data set."""
         merged = {key: getattr(self, key) for key in asdict(self)}
-        for key in ("rows", "columns", "weight", "text", "id", "ngrams"):
+        open_keys = ("rows", "columns", "weight", "text", "id", "ngrams") if self.files else ("relation",)
+        for key in open_keys:
             if merged[key] == getattr(Reading(), key) and key in remembered:
                 merged[key] = remembered[key]
         return Reading(**merged)
@@ -117,8 +149,8 @@ def parse_ngrams(text: str) -> tuple[int, int]:
     return low, int(found[2] or low)
 
 
-def attach_fields(data: RelationalData, kind: str, path: str) -> RelationalData:
+def attach_fields(data: RelationalData, kind: str, path: str, encoding: str | None) -> RelationalData:
     """Add what a table says of each thing of one kind (its class, title, year), matched by id."""
     entities = data.entities[kind]
-    ids, fields = read_fields(path)
+    ids, fields = read_fields(path, encoding=encoding)
     return data.with_entities(entities.with_fields(ids, fields))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from relscape.data.digest import content_digest
 from relscape.data.entities import EntitySet
 from relscape.data.frames import arrow_table, weight_column, wide_table
 from relscape.data.labels import as_text, number, number_together
-from relscape.data.relation import Relation, gather_pairs, relation_matrix
+from relscape.data.relation import Relation, gather_pairs, overflowing, pair_totals, relation_matrix
 from relscape.errors import DataError, ParameterError, UnknownNameError, listing
-from relscape.protocols import AnyArray, BoolArray, SparseArray
+from relscape.protocols import AnyArray, BoolArray, FloatArray, IntArray, SparseArray
 
 __all__ = ["EntitySet", "Relation", "RelationalData"]
 
@@ -66,6 +66,15 @@ class RelationalData:
                 f"relation {relation.name!r} has {broken.size} weights that are not finite, "
                 f"the first between {self.describe_entry(relation, int(broken[0]))}."
             )
+        too_large = overflowing(relation.matrix)
+        if too_large is not None:
+            side, position = too_large
+            kind = (relation.rows, relation.columns)[side]
+            raise DataError(
+                f"relation {relation.name!r} has weights too large to be summed, see {kind} "
+                f"{self.entities[kind].ids[position]!r}: the sum is not finite. Divide all weights by one "
+                "number first."
+            )
         self.relations[relation.name] = relation
 
     def describe_entry(self, relation: Relation, stored: int) -> str:
@@ -116,6 +125,53 @@ class RelationalData:
             {**self.entities, entity_set.kind: entity_set}.values(), self.relations.values()
         )
 
+    def with_relation(self, relation: Relation) -> RelationalData:
+        """Add a relation, or replace the one of that name, keeping the kinds and all other relations.
+
+        >>> data = RelationalData.from_matrix([[2, 1], [0, 3]], "doc", "word", name="counts")
+        >>> binary = Relation("counts", "doc", "word", data.matrix() > 0)
+        >>> data.with_relation(binary).matrix().toarray().tolist()
+        [[1.0, 1.0], [0.0, 1.0]]
+        """
+        relations = {**self.relations, relation.name: relation}
+        return RelationalData(self.entities.values(), relations.values())
+
+    def degrees(
+        self, kind: str, relation: str | tuple[str, str] | None = None, counted: bool = False
+    ) -> FloatArray | IntArray:
+        """Sum the weights of every thing of a kind in one relation, or count its partners.
+
+        Parameters
+        ----------
+        kind : str
+            Whose degrees.
+        relation : str or tuple of two str, optional
+            In which relation, by name or pair of kinds; not needed where there is only one.
+        counted : bool
+            Whether to count the things it has a weight other than zero with instead.
+
+        Returns
+        -------
+        array of shape (things,)
+            Floats, or ints where counted. In a directed relation within one kind, the pairs that a thing
+            begins and those that it ends both count, a pair of a thing with itself once.
+
+        Examples
+        --------
+        >>> data = RelationalData.from_matrix([[2, 1], [0, 3]], "doc", "word")
+        >>> data.degrees("word").tolist(), data.degrees("word", counted=True).tolist()
+        ([2.0, 4.0], [1, 2])
+        """
+        if kind not in self.entities:
+            raise UnknownNameError("kind", kind, self.entities)
+        chosen = self.relation(relation)
+        if kind not in (chosen.rows, chosen.columns):
+            raise ParameterError(
+                f"relation {chosen.name!r} joins {chosen.rows!r} and {chosen.columns!r}, not {kind!r}; "
+                "choose one of these kinds or another relation."
+            )
+        return pair_totals(chosen, kind, counted)
+
     def select(self, kind: str, keep: BoolArray | AnyArray) -> RelationalData:
         """Keep some things of one kind, in every relation it takes part in."""
         if kind not in self.entities:
@@ -131,19 +187,12 @@ class RelationalData:
         return RelationalData(entities.values(), relations)
 
     def fingerprint(self) -> str:
-        """Digest ids and relations, so that a map can say what it was made from."""
-        digest = hashlib.sha256()
-        for kind, entity_set in self.entities.items():
-            digest.update(f"{kind}\0{len(entity_set)}\0".encode())
-            for name in entity_set.ids:
-                encoded = name.encode(errors="surrogatepass")
-                digest.update(len(encoded).to_bytes(8, "little") + encoded)
-        for relation in self.relations.values():
-            digest.update(f"{relation.name}\0{relation.rows}\0{relation.columns}\0".encode())
-            digest.update(relation.matrix.indptr.astype(np.int64).tobytes())
-            digest.update(relation.matrix.indices.astype(np.int64).tobytes())
-            digest.update(relation.matrix.data.astype(np.float64).tobytes())
-        return digest.hexdigest()
+        """Digest ids and relations, so that a map can say what it was made from.
+
+        Only the contents count, not how they are stored: the same numbers in single or double precision,
+        with narrow or wide indices, with zeros stored or left out, have the same fingerprint.
+        """
+        return content_digest(self.entities.values(), self.relations.values())
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{len(e)} {kind}" for kind, e in self.entities.items())
@@ -249,8 +298,8 @@ class RelationalData:
                 raise ParameterError(
                     f"weight={weight!r} belongs to a table of pairs: name its rows and columns too."
                 )
-            matrix, row_ids, column_ids = wide_table(frame)
-            return cls.from_matrix(matrix, "row", "column", row_ids, column_ids, name)
+            wide = wide_table(frame)
+            return cls.from_matrix(wide.matrix, "row", "column", wide.row_ids, wide.column_ids, name)
         if rows == columns:
             raise ParameterError(
                 f"rows and columns are both {rows!r}: name two columns, or use from_pairs for a relation "
@@ -267,5 +316,7 @@ class RelationalData:
 def _edge_weight(edge: tuple[Any, ...], position: int) -> float:
     try:
         return float(edge[2]) if len(edge) == 3 else 1.0
-    except (TypeError, ValueError) as error:
-        raise DataError(f"edge {position} has the weight {edge[2]!r}, which is not a number.") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(
+            f"edge {position} has the weight {edge[2]!r}, which is not a finite number."
+        ) from error

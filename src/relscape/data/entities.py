@@ -27,7 +27,7 @@ class EntitySet:
     ids : sequence
         One id a thing, of any type, kept as text; they must not repeat.
     labels : sequence, optional
-        What to show a person instead of the id; an empty one shows the id.
+        What to show a person instead of the id; an empty or missing one shows the id.
     fields : mapping of str to sequence, optional
         What is known of each thing: its class, year, size. One value a thing.
     features : array or sparse array, optional

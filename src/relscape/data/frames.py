@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ from relscape.data.labels import arrow_column, as_text
 from relscape.errors import DataError, listing
 from relscape.protocols import AnyArray, TextArray
 
-__all__ = ["arrow_table", "weight_column", "wide_table"]
+__all__ = ["WideTable", "arrow_table", "weight_column", "wide_table"]
 
 
 def arrow_table(frame: Any) -> Any:
@@ -23,7 +24,7 @@ def arrow_table(frame: Any) -> Any:
         table = _table_of_columns(frame)
     elif hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
         try:
-            table = pa.table(frame)
+            table = pa.table(_with_plain_names(frame))
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise DataError(
                 f"the {type(frame).__name__} has a column of mixed types ({error}); turn it into text first."
@@ -33,11 +34,29 @@ def arrow_table(frame: Any) -> Any:
             f"a {type(frame).__name__} is not a data frame that relscape knows; "
             "give a pandas, polars or pyarrow table, or a dict of columns."
         )
-    names = table.column_names
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    _refuse_repeated_names(table.column_names)
+    return table
+
+
+def _with_plain_names(frame: Any) -> Any:
+    """Name the columns of a pandas frame by text; names of several levels or that repeat are refused."""
+    names: Any = getattr(frame, "columns", None)
+    if not hasattr(names, "nlevels"):
+        return frame
+    if names.nlevels > 1:
+        raise DataError(
+            f"the column names have {names.nlevels} levels ({listing(names)}); make them one, as in "
+            "frame.columns = [' '.join(map(str, name)) for name in frame.columns]."
+        )
+    plain = [str(name) for name in names]
+    _refuse_repeated_names(plain)
+    return frame if plain == list(names) else frame.set_axis(plain, axis=1)
+
+
+def _refuse_repeated_names(names: list[str]) -> None:
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise DataError(f"the table has several columns named {listing(repeated)}; rename them.")
-    return table
 
 
 def _table_of_columns(columns: Mapping[Any, Any]) -> Any:
@@ -69,12 +88,24 @@ def weight_column(column: Any, name: str) -> AnyArray:
     return np.asarray(weights)
 
 
-def wide_table(frame: Any) -> tuple[AnyArray, TextArray, TextArray]:
-    """Read a contingency table: the numbers, the names of its rows, the names of its columns."""
-    table = arrow_table(frame)
+class WideTable(NamedTuple):
+    """A contingency table, and where its columns of numbers stand among those of the frame."""
+
+    matrix: AnyArray
+    row_ids: TextArray
+    column_ids: TextArray
+    positions: list[int]
+
+
+def wide_table(frame: Any) -> WideTable:
+    """Read a contingency table: its numbers, the names of its rows and columns, and their positions.
+
+    Names are text here, whatever they are in the frame; the positions find the columns there again, as
+    in ``frame.iloc[:, positions]``.
+    """
     index = _named_index(frame)
-    levels = set() if index is None else {str(level) for level in index.names}
-    names = [n for n in table.column_names if n not in levels and not n.startswith("__index_level_")]
+    table = arrow_table(frame if index is None else frame.reset_index(drop=True))
+    names = [name for name in table.column_names if not name.startswith("__index_level_")]
     starts_with_text = bool(names) and _is_text(table.column(names[0]).type)
     if index is not None and not (starts_with_text and _is_a_leftover(index)):
         row_ids = as_text(index, "row names")
@@ -86,7 +117,9 @@ def wide_table(frame: Any) -> tuple[AnyArray, TextArray, TextArray]:
     if not names or table.num_rows == 0:
         raise DataError("the wide table has no numbers: it needs at least one row and one numeric column.")
     matrix = np.column_stack([weight_column(table.column(n), n) for n in names])
-    return matrix, row_ids, as_text(names)
+    place = {name: position for position, name in enumerate(table.column_names)}
+    positions = [place[name] for name in names]
+    return WideTable(matrix, row_ids, as_text(names), positions)
 
 
 def _named_index(frame: Any) -> Any:

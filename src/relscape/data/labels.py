@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ __all__ = [
     "shown_labels",
 ]
 
+_WIDE_INTEGERS = pa.decimal256(76, 0)
+
 
 def as_text(values: Iterable[Any], what: str = "ids") -> TextArray:
     """Turn ids of any type into text; a missing one is refused by its position.
@@ -31,17 +34,29 @@ def as_text(values: Iterable[Any], what: str = "ids") -> TextArray:
     >>> as_text([3, "b", 2.5]).tolist()
     ['3', 'b', '2.5']
     """
-    if isinstance(values, str | bytes):
-        raise DataError(f"{what}: one text was given, a list of them is needed.")
-    items = _plain_items(values)
-    text = np.empty(len(items), dtype=object)
-    for position, item in enumerate(items):
-        if _is_missing(item):
-            raise DataError(f"{what}: entry {position} is missing; give every one a name or drop it.")
-        if isinstance(item, bytes):
-            item = item.decode(errors="replace")
-        text[position] = item if type(item) is str else str(item)
+    items = _listed(values, what)
+    if set(map(type, items)) <= {str}:
+        text = np.array(items, dtype=object)
+    else:
+        text = np.empty(len(items), dtype=object)
+        for position, item in enumerate(items):
+            if _is_missing(item):
+                raise DataError(f"{what}: entry {position} is missing; give every one a name or drop it.")
+            text[position] = item.decode(errors="replace") if isinstance(item, bytes) else str(item)
+    _refuse_half_characters(text, what)
     return text
+
+
+def _refuse_half_characters(text: TextArray, what: str) -> None:
+    """Refuse text that no file can hold: half of a surrogate pair, as broken decoding leaves it."""
+    try:
+        pa.array(text, pa.string())
+    except UnicodeEncodeError:
+        position = next(k for k, name in enumerate(text) if any("\ud800" <= c <= "\udfff" for c in name))
+        raise DataError(
+            f"{what}: entry {position}, {text[position]!a}, holds half of a character (a lone "
+            "surrogate) and cannot be stored; decode it anew from its bytes, or rename it."
+        ) from None
 
 
 def as_field(values: Any, what: str) -> AnyArray:
@@ -58,9 +73,22 @@ def as_field(values: Any, what: str) -> AnyArray:
     return array
 
 
+def _listed(values: Iterable[Any], what: str) -> list[Any]:
+    """List values as Python objects, whole numbers already as text; one text alone is refused."""
+    if isinstance(values, str | bytes):
+        raise DataError(f"{what}: one text was given, a list of them is needed.")
+    if isinstance(values, range):
+        return [*map(str, values)]
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
+        return [*map(str, values.tolist())]
+    return _plain_items(values)
+
+
 def _plain_items(values: Iterable[Any]) -> list[Any]:
     """List values of any container as Python objects."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
+        if pa.types.is_string(values.type):
+            return list(values.to_numpy(zero_copy_only=False).tolist())
         return list(values.to_pylist())
     if isinstance(values, np.ndarray):
         if values.dtype.kind == "M":
@@ -78,6 +106,8 @@ def _is_missing(item: Any) -> bool:
 
 def check_unique(ids: TextArray, what: str) -> None:
     """Refuse ids that repeat, naming some of them and where they stand."""
+    if len(set(ids)) == len(ids):
+        return
     seen: dict[str, int] = {}
     repeated = []
     for position, name in enumerate(ids):
@@ -85,8 +115,7 @@ def check_unique(ids: TextArray, what: str) -> None:
             repeated.append(f"{name} (positions {seen[name]} and {position})")
         else:
             seen[name] = position
-    if repeated:
-        raise DataError(f"{what}: {len(repeated)} ids repeat: {listing(repeated)}. Ids must be unique.")
+    raise DataError(f"{what}: {len(repeated)} ids repeat: {listing(repeated)}. Ids must be unique.")
 
 
 def number(values: Any, what: str = "ids") -> tuple[TextArray, IntArray]:
@@ -105,8 +134,8 @@ def number(values: Any, what: str = "ids") -> tuple[TextArray, IntArray]:
     if count:
         first = pc.index(missing, True).as_py()
         raise DataError(f"{what}: {count} entries are missing, the first at row {first}; drop them first.")
-    encoded = column.dictionary_encode()
     try:
+        encoded = column.dictionary_encode()
         order = pc.sort_indices(encoded.dictionary).to_numpy(zero_copy_only=False)
     except pa.ArrowNotImplementedError:
         return number(as_text(column, what), what)
@@ -119,6 +148,8 @@ def number(values: Any, what: str = "ids") -> tuple[TextArray, IntArray]:
 def number_together(left: Any, right: Any, what: str = "ids") -> tuple[TextArray, IntArray, IntArray]:
     """Give two columns of the same things one numbering: the names, and the codes of either column."""
     columns = [arrow_column(values) for values in (left, right)]
+    if {column.type for column in columns} == {pa.int64(), _WIDE_INTEGERS}:
+        columns = [column.cast(_WIDE_INTEGERS) for column in columns]
     if columns[0].type != columns[1].type:
         columns = [pa.array(as_text(column, what), pa.string()) for column in columns]
     names, codes = number(pa.concat_arrays(columns), what)
@@ -126,17 +157,35 @@ def number_together(left: Any, right: Any, what: str = "ids") -> tuple[TextArray
 
 
 def arrow_column(values: Any) -> Any:
-    """Bring a column of any origin into one plain Arrow array; mixed types become text."""
+    """Bring a column of any origin into one plain Arrow array.
+
+    Mixed types and those that Arrow cannot sort, such as tuples, become text.
+    """
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if not isinstance(values, pa.Array):
-        try:
-            values = pa.array(values, from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            values = pa.array([None if _is_missing(v) else str(v) for v in values])
+        values = _column_of_objects(values)
     if pa.types.is_dictionary(values.type):
         values = _plain_strings(values.dictionary).take(values.indices)
     return _plain_strings(values)
+
+
+def _column_of_objects(values: Any) -> Any:
+    """Let Arrow find the type of Python objects; what it has no plain type for becomes text."""
+    try:
+        column = pa.array(values, from_pandas=True)
+        if not (pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType)):
+            return column
+    except OverflowError:
+        items = [None if _is_missing(value) else value for value in values]
+        if {type(item) for item in items} <= {int, type(None)}:
+            with contextlib.suppress(pa.ArrowInvalid):
+                return pa.array(items, _WIDE_INTEGERS)
+    except (pa.ArrowException, UnicodeError):
+        pass
+    missing = np.array([_is_missing(value) for value in values], dtype=bool)
+    text = as_text(["" if gone else value for value, gone in zip(values, missing, strict=True)])
+    return pa.array(text, pa.string(), mask=missing)
 
 
 def _plain_strings(values: Any) -> Any:
@@ -146,8 +195,12 @@ def _plain_strings(values: Any) -> Any:
 
 
 def shown_labels(labels: Iterable[Any], ids: TextArray, kind: str) -> TextArray:
-    """Bring labels into text; an empty one gives way to its id."""
-    text = as_text(labels, f"labels of kind {kind!r}")
+    """Bring labels into text; an empty or missing one gives way to its id."""
+    what = f"labels of kind {kind!r}"
+    items = _listed(labels, what)
+    if not set(map(type, items)) <= {str}:
+        items = ["" if _is_missing(item) else item for item in items]
+    text = as_text(items, what)
     if len(text) != len(ids):
         raise DataError(f"kind {kind!r} has {len(ids)} ids but {len(text)} labels; give one for every id.")
     empty = np.fromiter((not label.strip() for label in text), dtype=bool, count=len(text))

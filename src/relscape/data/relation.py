@@ -11,7 +11,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from relscape.errors import DataError
 from relscape.protocols import FloatArray, IntArray, SparseArray
 
-__all__ = ["Relation", "gather_pairs", "relation_matrix"]
+__all__ = ["Relation", "gather_pairs", "overflowing", "pair_totals", "relation_matrix", "without_zeros"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,3 +71,49 @@ def gather_pairs(weights: FloatArray, i: IntArray, j: IntArray, shape: tuple[int
         order = np.lexsort((weights, j, i))
         matrix = csr_array(coo_array((weights[order], (i[order], j[order])), shape=shape))
     return matrix
+
+
+def without_zeros(matrix: SparseArray) -> SparseArray:
+    """Leave out zeros that are stored; a matrix without any is given back as it is."""
+    if matrix.data.all():
+        return matrix
+    matrix = matrix.copy()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def pair_totals(relation: Relation, kind: str, counted: bool) -> FloatArray | IntArray:
+    """Sum the weights, or count the partners, of every thing of one of the kinds a relation joins.
+
+    Within one kind, every pair that a thing begins or ends counts once.
+    """
+    matrix = without_zeros(relation.matrix)
+    pattern = csr_array((np.ones(matrix.nnz, dtype=np.int64), matrix.indices, matrix.indptr), matrix.shape)
+    values = pattern if counted else matrix.astype(np.float64)
+    if relation.rows != relation.columns:
+        return np.asarray(values.sum(axis=1 if kind == relation.rows else 0))
+    if not relation.directed:
+        return np.asarray(values.sum(axis=1))
+    if counted:
+        return np.asarray(np.diff((pattern + pattern.T).indptr), dtype=np.int64)
+    return np.asarray(values.sum(axis=1) + values.sum(axis=0) - values.diagonal())
+
+
+def overflowing(matrix: SparseArray) -> tuple[int, int] | None:
+    """Find a row (0) or column (1) whose finite weights sum beyond the largest number: which, and where.
+
+    Where no row and no column does but all weights together do, the heaviest row is given.
+    """
+    if not matrix.nnz:
+        return None
+    largest = np.finfo(matrix.dtype).max
+    if float(np.abs(matrix.data).max()) <= float(largest) / matrix.nnz:
+        return None
+    with np.errstate(over="ignore"):
+        sums = [np.asarray(abs(matrix).sum(axis=axis)) for axis in (1, 0)]
+        total = sums[0].sum()
+    for side, values in enumerate(sums):
+        broken = np.flatnonzero(~np.isfinite(values))
+        if broken.size:
+            return side, int(broken[0])
+    return None if np.isfinite(total) else (0, int(np.argmax(sums[0])))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from relscape.data.labels import match
 from relscape.errors import DataError
-from relscape.protocols import AnyArray, FloatArray
+from relscape.maps import layout as layouts
+from relscape.maps.group import Group
+from relscape.objectives.neighbour import MIN_POINTS, tsne
+from relscape.protocols import AnyArray, FloatArray, IntArray
 from relscape.solvers.spectral import thin_svd
 
 if TYPE_CHECKING:
     from relscape.maps.map import Map
 
-__all__ = ["Motion", "procrustes", "shared_points", "stored_motion"]
+__all__ = ["Motion", "aligned_picture", "procrustes", "shared_things", "stored_motion"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,34 +68,51 @@ def procrustes(points: FloatArray, target: FloatArray) -> Motion:
     return Motion(matrix, goal - middle @ matrix, residual)
 
 
-@dataclass(frozen=True, eq=False)
-class SharedPoints:
-    """Positions on two maps of the things that are on both."""
-
-    count: int
-    coordinates: tuple[FloatArray, FloatArray]
-    layouts: tuple[FloatArray, FloatArray]
-
-
-def shared_points(first: Map, second: Map) -> SharedPoints:
-    """Collect the things of the same kind and id on both maps."""
+def shared_things(first: Map, second: Map) -> dict[str, tuple[IntArray, IntArray]]:
+    """Find the things of the same kind and id on both maps: for every kind, their places here and there."""
     if first.n_components != second.n_components:
         raise DataError(
             f"maps of {first.n_components} and {second.n_components} dimensions cannot be aligned; "
             "make both with the same number."
         )
-    parts = []
+    shared: dict[str, tuple[IntArray, IntArray]] = {}
     for kind in first.groups:
-        if kind not in second.groups:
-            continue
-        one, other = first.group(kind), second.group(kind)
-        at = match(one.ids, other.ids)
-        here = at >= 0
-        parts.append(
-            (one.coordinates[here], other.coordinates[at[here]], one.drawn[here], other.drawn[at[here]])
-        )
-    count = sum(len(part[0]) for part in parts)
+        if kind in second.groups:
+            at = match(first.group(kind).ids, second.group(kind).ids)
+            shared[kind] = (np.flatnonzero(at >= 0), at[at >= 0])
+    count = sum(len(here) for here, _ in shared.values())
     if count < 2:
         raise DataError(f"the two maps share {count} things; at least two are needed to align them.")
-    a, b, c, d = (np.vstack(column) for column in zip(*parts, strict=True))
-    return SharedPoints(count, (a, b), (c, d))
+    return shared
+
+
+def aligned_picture(
+    groups: Mapping[str, Group], to: Map, shared: Mapping[str, tuple[IntArray, IntArray]]
+) -> tuple[list[FloatArray], dict[str, Any]]:
+    """Draw points, aligned already, the way ``to`` is drawn, so that the pictures can be compared.
+
+    A plane (axes, PCA) is the same plane for both. A t-SNE is continued: shared things start where they
+    were and new ones among their neighbours; any other picture stays at that start.
+
+    Returns one array of positions a kind, and a description of how they were made.
+    """
+    coordinates = np.vstack([group.coordinates for group in groups.values()])
+    known, old_layout = layouts.picture_of(to.group(kind) for kind in to.groups)
+    drawn_by = {**to.drawn_by, "aligned": True}
+    ends = np.cumsum([len(group) for group in groups.values()])[:-1]
+    plane = layouts.linear_picture(known, old_layout)
+    if plane is not None:
+        flat: FloatArray = layouts.with_one(coordinates) @ plane
+        if drawn_by.get("method") == "pca":
+            drawn_by["variance_shown"] = layouts.shown_share(coordinates, flat)
+        return list(np.split(flat, ends)), drawn_by
+    starts = dict(zip(groups, [0, *ends.tolist()], strict=True))
+    here = np.concatenate([starts[kind] + at for kind, (at, _) in shared.items()])
+    goal = np.vstack([to.group(kind).drawn[there] for kind, (_, there) in shared.items()])
+    flat, new = np.empty((len(coordinates), 2)), np.ones(len(coordinates), dtype=bool)
+    flat[here], new[here] = goal, False
+    flat[new] = layouts.continued(known, old_layout, coordinates[new])
+    if drawn_by.get("method") == "tsne" and len(flat) >= MIN_POINTS:
+        flat = tsne(coordinates, random_state=drawn_by.get("random_state"), start=flat)
+        flat = procrustes(flat[here], goal)(flat)
+    return list(np.split(flat, ends)), drawn_by

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from relscape.errors import StorageError
 
-__all__ = ["atomic_file", "replace_directory", "storage_errors"]
+__all__ = ["atomic_file", "replace_directory", "restore_directory", "storage_errors"]
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -64,25 +64,32 @@ def atomic_file(path: Path) -> Iterator[Path]:
             draft.unlink(missing_ok=True)
 
 
+def replaceable_files(path: Path, owned: Callable[[Path], set[str] | None]) -> set[str]:
+    """Name the files of an earlier result at ``path``; what is not ours to replace is refused."""
+    if path.exists() and not path.is_dir():
+        raise StorageError(f"cannot write {path}: a file of that name is there; choose another name.")
+    earlier = owned(path) if path.is_dir() and any(path.iterdir()) else set()
+    if earlier is None:
+        raise StorageError(
+            f"cannot write {path}: that directory holds something else; "
+            "choose a new name or an earlier result to replace."
+        )
+    return earlier
+
+
 def replace_directory(
     path: Path, write: Callable[[Path], None], owned: Callable[[Path], set[str] | None]
 ) -> None:
     """Write a directory beside ``path``, then put it in place in one step.
 
-    ``owned`` names the entries of an existing directory that belong to the earlier result, or gives
-    None when the directory is not one of ours: then only an empty one is replaced. Entries that are
-    not owned, such as a picture a person put there, stay.
+    ``owned`` names the entries of an existing directory that belong to the earlier result, those in
+    folders as ``folder/file``, or gives None when the directory is not one of ours: then only an empty
+    one is replaced. Entries that are not owned, such as a picture a person put there, stay.
     """
+    restore_directory(path, owned)
     with storage_errors("write", path):
         path = path.resolve()
-        if path.exists() and not path.is_dir():
-            raise StorageError(f"cannot write {path}: a file of that name is there; choose another name.")
-        earlier = owned(path) if path.is_dir() and any(path.iterdir()) else set()
-        if earlier is None:
-            raise StorageError(
-                f"cannot write {path}: that directory holds something else; "
-                "choose a new name or an earlier result to replace."
-            )
+        earlier = replaceable_files(path, owned)
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
         try:
@@ -98,23 +105,42 @@ def replace_directory(
             shutil.rmtree(draft, ignore_errors=True)
 
 
-def _carry_over(old: Path, draft: Path, owned: set[str]) -> None:
+def restore_directory(path: Path, owned: Callable[[Path], set[str] | None]) -> None:
+    """Bring a result back that a writer set aside and, being interrupted, did not replace."""
+    with storage_errors("restore", path):
+        path = path.resolve()
+        aside = _aside(path)
+        if not path.exists() and aside.is_dir() and owned(aside) is not None:
+            aside.rename(path)
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.previous")
+
+
+def _carry_over(old: Path, draft: Path, owned: set[str], folder: str = "") -> None:
     """Link what did not belong to the earlier result into the new one, before the two are swapped."""
     for entry in old.iterdir():
-        target = draft / entry.name
-        if entry.name in owned:
+        name, target = f"{folder}{entry.name}", draft / entry.name
+        if name in owned:
             continue
-        if target.exists():
+        walked = entry.is_dir() and not entry.is_symlink()
+        if target.exists() and not (walked and target.is_dir()):
             raise StorageError(
                 f"cannot write {old}: {entry} is not part of the earlier result; move it away first."
             )
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.copytree(entry, target, symlinks=True, copy_function=_link)
-        else:
+        if not walked:
+            draft.mkdir(parents=True, exist_ok=True)
             _link(entry, target)
+            continue
+        if not any(other.startswith(f"{name}/") for other in owned):
+            target.mkdir(parents=True, exist_ok=True)
+        _carry_over(entry, target, owned, f"{name}/")
+        if target.is_dir():
+            shutil.copystat(entry, target)
 
 
-def _link(source: str | Path, target: str | Path) -> None:
+def _link(source: Path, target: Path) -> None:
     """Give a file a second name where the system can, or copy it."""
     try:
         os.link(source, target, follow_symlinks=False)
@@ -129,7 +155,7 @@ def _put_in_place(draft: Path, path: Path) -> None:
         return
     if _exchange(draft, path):
         return
-    aside = path.with_name(f".{path.name}.previous")
+    aside = _aside(path)
     shutil.rmtree(aside, ignore_errors=True)
     path.rename(aside)
     try:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from relscape.data.labels import as_field, as_text, check_unique, shown_labels
-from relscape.errors import DataError
+from relscape.data.labels import as_field, as_text, check_unique, positions, shown_labels
+from relscape.errors import DataError, ParameterError
 from relscape.protocols import AnyArray, FloatArray, TextArray
 
 __all__ = ["Group", "field_columns", "group_table", "stack_tables"]
@@ -71,12 +72,40 @@ class Group:
         """Labels where there are some, ids otherwise."""
         return self.ids if self.labels is None else self.labels
 
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Position of every id, laid out when first asked for."""
+        return positions(self.ids)
+
     @property
     def drawn(self) -> FloatArray:
         """Positions in a picture; a map gives every group a layout."""
         if self.layout is None:
             raise DataError(f"kind {self.kind!r} has no layout yet; put it on a Map first.")
         return self.layout
+
+    def select(self, keep: Any) -> Group:
+        """Keep some of the things, by a mask or positions, with all that is said of them."""
+        chosen = np.asarray(keep)
+        chosen = chosen.astype(np.int64) if chosen.size == 0 else chosen
+        fits = chosen.ndim == 1 and chosen.dtype.kind in "biu"
+        if fits and chosen.dtype.kind == "b":
+            fits = len(chosen) == len(self)
+        elif fits and chosen.size:
+            fits = bool(-len(self) <= chosen.min() and chosen.max() < len(self))
+        if not fits:
+            raise ParameterError(
+                f"keep is a mask of {len(self)} True or False, or positions among the {len(self)} "
+                f"things of kind {self.kind!r}."
+            )
+        return replace(
+            self,
+            ids=self.ids[chosen],
+            coordinates=self.coordinates[chosen],
+            labels=None if self.labels is None else self.labels[chosen],
+            layout=None if self.layout is None else self.layout[chosen],
+            fields={name: values[chosen] for name, values in self.fields.items()},
+        )
 
 
 def field_columns(group: Group) -> dict[str, str]:

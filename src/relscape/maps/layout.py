@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from relscape.errors import ParameterError, UnknownNameError
+from relscape.maps.group import Group
 from relscape.objectives.neighbour import tsne
 from relscape.protocols import FloatArray
 from relscape.solvers.spectral import thin_svd
 
-__all__ = ["flatten"]
+__all__ = ["continued", "flatten", "linear_picture", "picture_of", "shown_share", "with_one"]
 
 METHODS = ("axes", "pca", "tsne")
+_NEAREST = 5
+_LINEAR = 1e-6
 
 
 def flatten(
@@ -26,8 +31,9 @@ def flatten(
     """
     stacked = np.vstack(points).astype(np.float64)
     if method == "axes":
-        flat = _axes(stacked, axes)
-        drawn_by: dict[str, Any] = {"method": "axes", "axes": list(axes)}
+        chosen = _checked_axes(axes, stacked.shape[1])
+        flat = _axes(stacked, chosen)
+        drawn_by: dict[str, Any] = {"method": "axes", "axes": chosen}
     elif method == "pca":
         flat, share = _pca(stacked)
         drawn_by = {"method": "pca", "variance_shown": share}
@@ -40,13 +46,20 @@ def flatten(
     return list(np.split(flat, ends)), drawn_by
 
 
-def _axes(points: FloatArray, axes: tuple[int, int]) -> FloatArray:
-    k = points.shape[1]
-    if k == 1:
+def _checked_axes(axes: Any, dimensions: int) -> list[int]:
+    """Give the two axes to draw; a map of one dimension has its axis and a zero."""
+    highest = max(dimensions, 2) - 1
+    given = list(axes) if isinstance(axes, Sequence | np.ndarray) and not isinstance(axes, str) else []
+    fits = [isinstance(axis, Integral) and 0 <= int(axis) <= highest for axis in given]
+    if len(fits) != 2 or not all(fits):
+        raise ParameterError(f"axes={axes!r}: give two axes between 0 and {highest}, as whole numbers.")
+    return [int(axis) for axis in given]
+
+
+def _axes(points: FloatArray, axes: list[int]) -> FloatArray:
+    if points.shape[1] == 1:
         return np.column_stack([points[:, 0], np.zeros(len(points))])
-    if len(axes) != 2 or not all(0 <= axis < k for axis in axes):
-        raise ParameterError(f"axes={axes}: give two axes between 0 and {k - 1}.")
-    return points[:, list(axes)]
+    return points[:, axes]
 
 
 def _pca(points: FloatArray) -> tuple[FloatArray, float]:
@@ -57,3 +70,48 @@ def _pca(points: FloatArray) -> tuple[FloatArray, float]:
     plane = np.zeros((len(points), 2))
     plane[:, : min(2, directions.shape[1])] = centred @ directions[:, :2]
     return plane, share
+
+
+def shown_share(coordinates: FloatArray, layout: FloatArray) -> float:
+    """Say what share of the variance a projection onto a plane shows."""
+    total = float(coordinates.var(axis=0).sum())
+    return float(layout.var(axis=0).sum()) / total if total > 0 else 1.0
+
+
+def picture_of(groups: Iterable[Group]) -> tuple[FloatArray, FloatArray]:
+    """Stack the coordinates of all kinds, and their positions in the picture."""
+    pairs = [(group.coordinates, group.drawn) for group in groups]
+    coordinates, layout = (np.vstack(part) for part in zip(*pairs, strict=True))
+    return coordinates, layout
+
+
+def with_one(points: FloatArray) -> FloatArray:
+    """Add a column of ones, so that a matrix can shift as well."""
+    return np.column_stack([points, np.ones(len(points))])
+
+
+def linear_picture(coordinates: FloatArray, layout: FloatArray) -> FloatArray | None:
+    """Find the matrix with ``layout = with_one(coordinates) @ matrix``; None when the picture is not linear.
+
+    Pictures by axes or PCA have one, a t-SNE has none.
+    """
+    matrix, *_ = np.linalg.lstsq(with_one(coordinates), layout, rcond=None)
+    spread = max(float(np.abs(layout).max(initial=0.0)), np.finfo(float).tiny)
+    error = float(np.abs(with_one(coordinates) @ matrix - layout).max(initial=0.0))
+    return np.asarray(matrix) if error <= _LINEAR * spread else None
+
+
+def continued(coordinates: FloatArray, layout: FloatArray, points: FloatArray) -> FloatArray:
+    """Find where new points go in a picture.
+
+    Layouts by axes or PCA are linear in the coordinates and are continued exactly; any other puts a
+    point among the nearest ones it has, each weighted by its closeness.
+    """
+    matrix = linear_picture(coordinates, layout)
+    if matrix is not None:
+        return with_one(points) @ matrix
+    ranks = range(1, min(_NEAREST, len(coordinates)) + 1)
+    distances, nearest = cKDTree(coordinates).query(points, k=ranks)
+    weights = 1.0 / np.maximum(distances, 1e-12 * max(float(distances.max(initial=0.0)), 1e-300))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return np.asarray(np.einsum("qk,qkd->qd", weights, layout[nearest]))

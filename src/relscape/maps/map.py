@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from relscape.data import Relation
-from relscape.data.labels import positions
 from relscape.errors import DataError, ParameterError, UnknownNameError, listing
 from relscape.maps import align as aligning
 from relscape.maps import doors
 from relscape.maps import layout as layouts
 from relscape.maps.group import Group, group_table, stack_tables
+from relscape.maps.nearby import Neighbor, check_count, nearest_to_all, nearest_to_one
 from relscape.maps.relations import check_relation, follow_groups
 from relscape.maps.state import ModelState
 from relscape.protocols import AnyArray, FloatArray
@@ -27,15 +27,6 @@ __all__ = ["Group", "Map", "Neighbor"]
 
 Query: TypeAlias = str | tuple[str, str]
 _Named = TypeVar("_Named", Group, Relation)
-
-
-class Neighbor(NamedTuple):
-    """One answer to "what is near": a thing and how far it is."""
-
-    kind: str
-    id: str
-    label: str
-    distance: float
 
 
 class Map:
@@ -116,7 +107,8 @@ class Map:
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{len(group)} {kind}" for kind, group in self._groups.items())
-        return f"<Map: {sizes} in {self.n_components} dimensions, by {self.model or 'hand'}>"
+        space = "1 dimension" if self.n_components == 1 else f"{self.n_components} dimensions"
+        return f"<Map: {sizes} in {space}, by {self.model or 'hand'}>"
 
     # ------------------------------------------------------------------ what is near
 
@@ -128,12 +120,12 @@ class Map:
                 raise ParameterError(
                     f"the query {query!r} has no kind: write kind:id, for example {self.groups[0]}:{query}."
                 )
-        elif len(query) == 2:
+        elif isinstance(query, tuple | list) and len(query) == 2:
             kind, name = query
         else:
-            raise ParameterError(f"the query {query!r} is not a pair (kind, id).")
+            raise ParameterError(f"the query {query!r} is not a pair (kind, id), nor a text kind:id.")
         group = self.group(kind)
-        place = positions(group.ids).get(str(name))
+        place = group.places.get(str(name))
         if place is not None:
             return kind, place
         labelled = np.flatnonzero(group.shown == str(name))
@@ -151,27 +143,43 @@ class Map:
         self, query: Query, among: str | Sequence[str] | None = None, k: int = 10
     ) -> list[Neighbor]:
         """Give the ``k`` things nearest to one on the map, among some kinds or all, itself left out."""
-        _check_count(k)
         kind, place = self.locate(query)
-        own = self._groups[kind]
-        found = self.nearest(own.coordinates[place], among, k + 1)
-        return [n for n in found if (n.kind, n.id) != (kind, own.ids[place])][:k]
+        found = self.nearest(self._groups[kind].coordinates[place], among, check_count(k) + 1)
+        return self._without((kind, place), found, k)
+
+    def neighbors_of(
+        self, queries: Iterable[Query], among: str | Sequence[str] | None = None, k: int = 10
+    ) -> list[list[Neighbor]]:
+        """Give for each of many things what :meth:`neighbors` gives for one; fast on large maps too."""
+        count = check_count(k)
+        asked = [self.locate(query) for query in queries]
+        points = [self._groups[kind].coordinates[place] for kind, place in asked]
+        groups = self._among(among)
+        if not asked:
+            return []
+        answers = nearest_to_all(groups, np.asarray(points, dtype=np.float64), count + 1)
+        return [self._without(own, found, count) for own, found in zip(asked, answers, strict=True)]
 
     def nearest(self, vector: Any, among: str | Sequence[str] | None = None, k: int = 10) -> list[Neighbor]:
         """Give the ``k`` things nearest to a free point of the space, among some kinds or all."""
-        point = np.asarray(vector, dtype=np.float64).ravel()
+        try:
+            point = np.asarray(vector, dtype=np.float64).ravel()
+        except (TypeError, ValueError):
+            point = np.empty(0)
         if point.size != self.n_components or not np.isfinite(point).all():
             raise ParameterError(f"the vector must have {self.n_components} finite coordinates.")
-        _check_count(k)
-        kinds = self.groups if among is None else (among,) if isinstance(among, str) else dict.fromkeys(among)
-        found: list[Neighbor] = []
-        for kind in kinds:
-            group = self.group(kind)
-            distances = np.linalg.norm(group.coordinates - point, axis=1)
-            closest = np.argsort(distances, kind="stable")[:k]
-            shown = group.shown
-            found += [Neighbor(kind, group.ids[i], shown[i], float(distances[i])) for i in closest]
-        return sorted(found, key=lambda neighbor: neighbor.distance)[:k]
+        return nearest_to_one(self._among(among), point, check_count(k))
+
+    def _among(self, kinds: str | Sequence[str] | None) -> list[Group]:
+        if kinds is not None and not isinstance(kinds, Iterable):
+            raise ParameterError(f"among={kinds!r}: give the name of a kind, or a list of names.")
+        names = self.groups if kinds is None else (kinds,) if isinstance(kinds, str) else dict.fromkeys(kinds)
+        return [self.group(name) for name in names]
+
+    def _without(self, own: tuple[str, int], found: list[Neighbor], k: int) -> list[Neighbor]:
+        """Leave the thing that was asked about out of the answer."""
+        kind, place = own
+        return [n for n in found if (n.kind, n.id) != (kind, self._groups[kind].ids[place])][:k]
 
     # ------------------------------------------------------------------ how it is drawn
 
@@ -198,18 +206,25 @@ class Map:
     def align(self, to: Map) -> Map:
         """Turn, mirror, scale and shift this map so that things on both lie where ``to`` has them.
 
-        Distances keep their order. The motion is stored, so that new things can still be placed.
+        Distances keep their order, and the picture becomes one of the same making as that of ``to``. The
+        motion is stored, so that new things can still be placed.
         """
-        shared = aligning.shared_points(self, to)
-        motion = aligning.procrustes(*shared.coordinates)
-        drawn = aligning.procrustes(*shared.layouts)
-        aligned = self._copy()
-        aligned._groups = {
-            kind: replace(group, coordinates=motion(group.coordinates), layout=drawn(group.drawn))
+        shared = aligning.shared_things(self, to)
+        points = np.vstack([self.coordinates(kind)[here] for kind, (here, _) in shared.items()])
+        target = np.vstack([to.coordinates(kind)[there] for kind, (_, there) in shared.items()])
+        motion = aligning.procrustes(points, target)
+        moved = {
+            kind: replace(group, coordinates=motion(group.coordinates))
             for kind, group in self._groups.items()
         }
+        flat, drawn_by = aligning.aligned_picture(moved, to, shared)
+        aligned = self._copy()
+        aligned._groups = {
+            kind: replace(moved[kind], layout=layout) for kind, layout in zip(moved, flat, strict=True)
+        }
+        aligned.drawn_by = drawn_by
         aligned.arrays |= motion.after(aligning.stored_motion(self.arrays, self.n_components)).arrays()
-        aligned.provenance["aligned"] = {"shared_things": shared.count, "residual": motion.residual}
+        aligned.provenance["aligned"] = {"shared_things": len(points), "residual": motion.residual}
         return aligned
 
     def _copy(self, groups: Iterable[Group] | None = None, relations: Iterable[Relation] = ()) -> Map:
@@ -237,9 +252,12 @@ class Map:
 
     def with_relations(self, relations: Iterable[Relation]) -> Map:
         """Give the same map carrying relations among its points."""
-        changed = self._copy()
-        changed.relations = {relation.name: relation for relation in relations}
-        return changed
+        return self._copy(self._groups.values(), relations)
+
+    def select(self, kind: str, keep: Any) -> Map:
+        """Keep some things of one kind, by a mask or positions; relations and the picture follow."""
+        chosen = self.group(kind).select(keep)
+        return self.with_groups(chosen if name == kind else self._groups[name] for name in self.groups)
 
     # ------------------------------------------------------------------ in and out
 
@@ -273,8 +291,3 @@ def _by_name(items: Iterable[_Named], attribute: str) -> dict[str, _Named]:
             raise DataError(f"the {type(item).__name__.lower()} {name!r} is given twice.")
         named[name] = item
     return named
-
-
-def _check_count(k: int) -> None:
-    if k < 1:
-        raise ParameterError(f"k={k}: ask for at least one neighbour.")

@@ -15,10 +15,15 @@ from safetensors.numpy import load_file, save_file
 from relscape.errors import DataError, FormatError, StorageError
 from relscape.protocols import AnyArray, TextArray
 
-__all__ = ["ModelState", "plain", "read_arrays", "read_json", "write_arrays", "write_json"]
+__all__ = ["MODEL_FILES", "ModelState", "plain", "read_arrays", "read_json", "write_arrays", "write_json"]
 
 FORMAT = "relscape-model"
 VERSION = 1
+MODEL_FILES = ("model.json", "model.safetensors")
+_STORABLE = {
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +123,18 @@ def read_json(path: Path, form: str, version: int) -> dict[str, Any]:
 
 def write_arrays(path: Path, arrays: Mapping[str, AnyArray]) -> None:
     """Write named arrays as safetensors."""
+    laid_out = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    for name, array in laid_out.items():
+        if array.dtype.name not in _STORABLE:
+            raise DataError(
+                f"the array {name!r} is of type {array.dtype}, which cannot be stored; "
+                "numbers and truth values can: turn it into float64, for example."
+            )
     try:
-        save_file({name: np.asarray(array, order="C") for name, array in arrays.items()}, str(path))
+        save_file(laid_out, str(path))
     except SafetensorError as error:
         raise StorageError(
-            f"cannot write {path}: {error}. Free some space or choose another place."
+            f"cannot write {path.name}: {error}. Free some space or choose another place."
         ) from error
 
 

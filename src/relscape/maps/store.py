@@ -25,13 +25,13 @@ from scipy.sparse import coo_array, csr_array
 from relscape.data import Relation
 from relscape.data.labels import match
 from relscape.errors import FormatError, StorageError
-from relscape.maps.files import replace_directory, storage_errors
+from relscape.maps.files import replace_directory, replaceable_files, restore_directory, storage_errors
 from relscape.maps.group import Group, field_columns, group_table
 from relscape.maps.map import Map
-from relscape.maps.state import ModelState, read_arrays, read_json, write_arrays, write_json
+from relscape.maps.state import MODEL_FILES, ModelState, read_arrays, read_json, write_arrays, write_json
 from relscape.protocols import AnyArray, IntArray, TextArray
 
-__all__ = ["read_map", "write_map"]
+__all__ = ["check_target", "read_map", "write_map"]
 
 FORMAT = "relscape-map"
 VERSION = 1
@@ -43,14 +43,24 @@ def write_map(map_: Map, path: Path) -> Path:
     return path
 
 
+def check_target(path: Path) -> None:
+    """Refuse early a place where a map could not be written."""
+    with storage_errors("write", path):
+        replaceable_files(path, _owned)
+
+
 def _owned(path: Path) -> set[str] | None:
-    """Name the entries of a map's directory; None when it is not a map."""
+    """Name the files that a map's header speaks of; None when the directory is not a map."""
     try:
         header = read_json(path / "map.json", FORMAT, VERSION)
-        files = {str(entry["file"]) for entry in header["groups"]}
+        files = {"map.json", *(str(entry["file"]) for entry in [*header["groups"], *header["relations"]])}
+        if header["arrays"]:
+            files.add(str(header["arrays"]))
+        if header["model_directory"]:
+            files |= {f"model/{name}" for name in MODEL_FILES}
     except (StorageError, OSError, KeyError, TypeError):
         return None
-    return files | {"map.json", "arrays.safetensors", "relations", "model"}
+    return files
 
 
 def _write(map_: Map, directory: Path) -> None:
@@ -138,6 +148,7 @@ def _relation_table(map_: Map, relation: Relation) -> Any:
 
 def read_map(path: Path) -> Map:
     """Read a map; anything damaged or not ours is refused with the file's name."""
+    restore_directory(path, _owned)
     if not path.exists():
         raise StorageError(f"there is no map at {path}.")
     if not path.is_dir():

@@ -14,20 +14,21 @@ from relscape.protocols import FloatArray, IntArray, RelationOperator, SparseArr
 
 __all__ = ["LocalRelation", "ScaledRelation", "bipartite_components"]
 
-# From this many stored entries on, products run on all cores over a transposed copy of the matrix.
-PARALLEL_ENTRIES = 1_000_000
-
 
 class LocalRelation:
     """A relation held in memory, sparse (CSR) or dense: the everyday ``RelationOperator``.
 
-    Large sparse ones keep a transposed copy, so that both products run on all cores: the memory
-    above the matrix itself is one more matrix.
+    Entries that a sparse array stores twice are summed, in a copy.
     """
 
     def __init__(self, matrix: Any) -> None:
-        self.matrix: Any = csr_array(matrix) if issparse(matrix) else np.asarray(matrix)
-        self._transposed: SparseArray | None = None
+        if not issparse(matrix):
+            self.matrix: Any = np.asarray(matrix)
+            return
+        self.matrix = csr_array(matrix)
+        if not self.matrix.has_canonical_format:
+            self.matrix = self.matrix.copy()
+            self.matrix.sum_duplicates()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -45,20 +46,10 @@ class LocalRelation:
 
     def matmat(self, right: FloatArray) -> FloatArray:
         """Multiply by an array of n rows from the right."""
-        if right.ndim == 1 and self._is_large():
-            from relscape.matrix.products import product
-
-            return product(self.matrix, right)
         return np.asarray(self.matrix @ right)
 
     def rmatmat(self, left: FloatArray) -> FloatArray:
         """Multiply the transpose by an array of m rows."""
-        if left.ndim == 1 and self._is_large():
-            from relscape.matrix.products import product
-
-            if self._transposed is None:
-                self._transposed = csr_array(self.matrix.T)
-            return product(self._transposed, left)
         return np.asarray(self.matrix.T @ left)
 
     def row_blocks(self, rows: int) -> Iterator[tuple[slice, SparseArray]]:
@@ -66,9 +57,6 @@ class LocalRelation:
         for start in range(0, self.shape[0], rows):
             part = slice(start, min(start + rows, self.shape[0]))
             yield part, csr_array(self.matrix[part])
-
-    def _is_large(self) -> bool:
-        return bool(issparse(self.matrix) and self.matrix.nnz >= PARALLEL_ENTRIES)
 
 
 class ScaledRelation(LinearOperator):  # type: ignore[misc]
@@ -89,6 +77,10 @@ class ScaledRelation(LinearOperator):  # type: ignore[misc]
         self._relation = relation
         self._row_scale, self._column_scale = row_scale, column_scale
         self._deflated = deflated
+
+    def norm_bound(self, values: FloatArray) -> float:
+        """Give the size against which a singular value is large or small: 1 with the trivial triplet."""
+        return float(values[0]) if self._deflated is None else 1.0
 
     def _matvec(self, x: FloatArray) -> FloatArray:
         x = x.ravel()

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from relscape.protocols import FloatArray, RelationOperator
 
-__all__ = ["inverse_root", "profile_distances"]
+__all__ = ["p_norms", "power", "profile_distances"]
 
 _BLOCK_ROWS = 16_384
 
 
-def inverse_root(sums: FloatArray) -> FloatArray:
-    """Give ``sums ** -½``, and 0 where the sum is 0, so that empty objects drop out of products."""
-    root = np.sqrt(sums)
-    return np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
+def power(values: FloatArray, exponent: float) -> FloatArray:
+    """Give ``values ** exponent``, and 0 where the value is 0, so that empty objects drop out of products."""
+    return np.power(values, exponent, out=np.zeros_like(values), where=values > 0)
+
+
+def p_norms(matrix: Any, p: float) -> FloatArray:
+    """Norm of every row of a nonnegative matrix: 1 for p = 0, the sum, …, the maximum for p = ∞.
+
+    The maximum is factored out, so that large powers do not overflow. Empty rows have norm 0.
+    """
+    found = matrix.max(axis=1)
+    largest = np.asarray(found.toarray() if issparse(found) else found, dtype=float).ravel()
+    if p == 0:
+        return (largest > 0).astype(float)
+    if np.isinf(p):
+        return largest
+    inverse = power(largest, -1.0)
+    if issparse(matrix):
+        scaled = csr_array(matrix, dtype=float, copy=True)
+        scaled.data = (scaled.data * np.repeat(inverse, np.diff(scaled.indptr))) ** p
+    else:
+        scaled = (np.asarray(matrix, dtype=float) * inverse[:, None]) ** p
+    return largest * np.asarray(scaled.sum(axis=1)).ravel() ** (1.0 / p)
 
 
 def profile_distances(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from relscape import progress
-from relscape.errors import DataError, ParameterError
+from relscape.errors import ParameterError
 from relscape.matrix.operators import LocalRelation, ScaledRelation
-from relscape.matrix.quantised import QuantisedRelation
-from relscape.matrix.scaling import p_norms
+from relscape.matrix.quantised import ALL_PAIRS, SAMPLE, QuantisedRelation
+from relscape.matrix.scaling import p_norms, power
 from relscape.models.base import CoEmbeddingModel, check_integer
 from relscape.models.spectral import check_axes, real_triplets
 from relscape.protocols import BoolArray, FloatArray, RelationOperator, SparseArray
-from relscape.solvers.spectral import Triplets
+from relscape.solvers.search import pattern_search
 
 __all__ = ["ACAS"]
 
@@ -81,17 +82,16 @@ class ACAS(CoEmbeddingModel):
 
     def _embed(self, relation: RelationOperator) -> None:
         fixed = self._fixed()
-        self.search_trace_: list[dict[str, float]] = []
-        self.quantised_loss_ = float("nan")
         if not isinstance(relation, LocalRelation):
             raise ParameterError("ACAS needs the relation in memory, for its norms.")
-        self._shapes = _Shapes(relation, self.n_components)
+        shapes = _Shapes(relation, self.n_components)
+        self.search_trace_: list[dict[str, float]] = []
+        self.quantised_loss_ = float("nan")
         if len(fixed) < 3:
-            fixed = self._choose(relation, fixed)
+            fixed = self._choose(relation, shapes, fixed)
         self.parameters_ = fixed
-        shape = self._shapes(fixed["p"])
-        del self._shapes
-        check_axes(shape.triplets.values, relation.shape)
+        shape = shapes(fixed["p"])
+        check_axes(shape.values, relation.shape)
         self._lay_out(shape, fixed["alpha"], fixed["beta"])
 
     def _fixed(self) -> dict[str, float]:
@@ -109,3 +109,105 @@ class ACAS(CoEmbeddingModel):
                 raise ParameterError(f"{name}={value!r}: give a number ({rule}), or 'auto'.")
             fixed[name] = float(value)
         return fixed
+
+    def _choose(self, relation: LocalRelation, shapes: _Shapes, fixed: dict[str, float]) -> dict[str, float]:
+        """Minimise the quantised criterion: one decomposition a norm, α and β by pattern search."""
+        random_state = np.random.default_rng(self.random_state)
+        used = relation.matrix[self.row_defined_][:, self.column_defined_]
+        sketch = QuantisedRelation(used, self.n_quantiles, random_state, limit=SAMPLE)
+        norms = [fixed["p"]] if "p" in fixed else list(P_VALUES)
+        best: list[tuple[float, dict[str, float]]] = []
+        with progress.task("searching p, α and β", len(norms)) as task:
+            for p in norms:
+                best.append(self._best_shape(sketch, shapes(p), {"p": p, **fixed}))
+                task.advance()
+        loss, chosen = min(best, key=lambda found: found[0])
+        if SAMPLE < used.shape[0] * used.shape[1] <= ALL_PAIRS:
+            exact = QuantisedRelation(used, self.n_quantiles, random_state)
+            scored = [(self._loss(exact, shapes(c["p"]), c), c) for _, c in best]
+            loss, chosen = min(scored, key=lambda found: found[0])
+        self.quantised_loss_ = loss
+        return chosen
+
+    def _best_shape(
+        self, relation: QuantisedRelation, shape: Shape, fixed: dict[str, float]
+    ) -> tuple[float, dict[str, float]]:
+        seen: dict[tuple[int, int], float] = {}
+
+        def parameters(at: tuple[int, int]) -> dict[str, float]:
+            free = {"alpha": round(STEP * at[0], 10), "beta": round(STEP * at[1], 10)}
+            return {**free, **fixed}
+
+        def loss(at: tuple[int, int]) -> float:
+            if at not in seen:
+                seen[at] = self._loss(relation, shape, parameters(at))
+                self.search_trace_.append({**parameters(at), "loss": seen[at]})
+            return seen[at]
+
+        at = pattern_search(loss, _STARTS, (ALPHA_SIZE, BETA_SIZE), _PATTERN)
+        return loss(at), parameters(at)
+
+    def _loss(self, relation: QuantisedRelation, shape: Shape, parameters: dict[str, float]) -> float:
+        rows, columns = shape.places(parameters["alpha"], parameters["beta"])
+        return relation.loss(rows[self.row_defined_], columns[self.column_defined_])
+
+    def _lay_out(self, shape: Shape, alpha: float, beta: float) -> None:
+        """Set the places of all objects, and the loadings that place new ones."""
+        rows, columns = shape.places(alpha, beta)
+        self.row_embedding_ = np.where(self.row_defined_[:, None], rows, np.nan)
+        self.column_embedding_ = np.where(self.column_defined_[:, None], columns, np.nan)
+        self.singular_values_ = shape.values
+        weights = power(shape.values, beta - 1.0)
+        self.row_loadings_ = power(shape.column_norms, -0.5)[:, None] * shape.V * weights
+        self.column_loadings_ = power(shape.row_norms, -0.5)[:, None] * shape.U * weights
+
+    def _place_rows(self, new: SparseArray) -> FloatArray:
+        return self._fold_in(new, self.row_loadings_, self.column_defined_)
+
+    def _place_columns(self, new: SparseArray) -> FloatArray:
+        return self._fold_in(new, self.column_loadings_, self.row_defined_)
+
+    def _fold_in(self, new: SparseArray, loadings: FloatArray, known: BoolArray) -> FloatArray:
+        """Place new objects as if they had been there: their own norm, and the known ones' axes."""
+        seen = csr_array(new * known)
+        norms = p_norms(seen, self.parameters_["p"])
+        scale = power(norms, -0.5 - self.parameters_["alpha"])
+        scale[np.asarray(seen.sum(axis=1)).ravel() == 0] = np.nan
+        return np.asarray(seen @ loadings) * scale[:, None]
+
+
+class Shape(NamedTuple):
+    """A relation under one norm: the norms, and the singular triplets of the scaled relation."""
+
+    row_norms: FloatArray
+    column_norms: FloatArray
+    U: FloatArray
+    values: FloatArray
+    V: FloatArray
+
+    def places(self, alpha: float, beta: float) -> tuple[FloatArray, FloatArray]:
+        """Give the coordinates for powers of the norms and of the singular values."""
+        weights = power(self.values, beta)
+        return (
+            power(self.row_norms, -alpha)[:, None] * self.U * weights,
+            power(self.column_norms, -alpha)[:, None] * self.V * weights,
+        )
+
+
+class _Shapes:
+    """Decomposes one relation under several norms, each once."""
+
+    def __init__(self, relation: LocalRelation, k: int) -> None:
+        self._relation, self._k = relation, k
+        self._known: dict[float, Shape] = {}
+
+    def __call__(self, p: float) -> Shape:
+        if p not in self._known:
+            rows = p_norms(self._relation.matrix, p)
+            columns = p_norms(self._relation.matrix.T, p)
+            trivial = (np.sqrt(rows / rows.sum()), np.sqrt(columns / columns.sum())) if p == 1 else None
+            operator = ScaledRelation(self._relation, power(rows, -0.5), power(columns, -0.5), trivial)
+            used = min(int((rows > 0).sum()), int((columns > 0).sum())) - int(p == 1)
+            found = real_triplets(operator, self._k, used)
+            self._known[p] = Shape(rows, columns, *found)
+        return self._known[p]

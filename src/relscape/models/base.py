@@ -17,12 +17,19 @@ from relscape.data import EntitySet
 from relscape.errors import DataError, ParameterError, RelscapeWarning, listing
 from relscape.maps import Group, Map
 from relscape.maps.files import replace_directory
-from relscape.maps.state import ModelState
 from relscape.models.inputs import read_new, read_relation
-from relscape.models.state import model_from_state, model_state, plain_parameters
+from relscape.models.state import (
+    is_saved_model,
+    model_from_state,
+    model_state,
+    plain_parameters,
+    read_state,
+)
 from relscape.protocols import AnyArray, BoolArray, FloatArray, RelationOperator, SparseArray
 
 __all__ = ["CoEmbeddingModel", "check_integer"]
+
+_SMALLEST_SUM, _LARGEST_SUM = 1e-150, 1e150
 
 
 class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -75,6 +82,13 @@ class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.row_defined_, self.column_defined_ = self.row_degrees_ > 0, self.column_degrees_ > 0
         if not self.row_defined_.any():
             raise DataError("the relation is empty: no two things are related.")
+        for sums in (self.row_degrees_, self.column_degrees_):
+            used = sums[sums > 0]
+            if not (used.min() >= _SMALLEST_SUM and used.max() <= _LARGEST_SUM):
+                raise DataError(
+                    f"weights sum to between {used.min():.3g} and {used.max():.3g}, beyond what can be "
+                    f"computed with; scale them to lie well between {_SMALLEST_SUM:g} and {_LARGEST_SUM:g}."
+                )
         missing = [
             f"{(~defined).sum()} of {defined.size} {entities.kind} objects "
             f"({listing(entities.ids[~defined], 3)})"
@@ -161,12 +175,12 @@ class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a model of this class that was saved."""
-        model: Self = model_from_state(cls, ModelState.read(Path(path)))
+        model: Self = model_from_state(cls, read_state(path))
         return model
 
 
 def _owned(directory: Path) -> set[str] | None:
-    return {"model.json", "model.safetensors"} if (directory / "model.json").exists() else None
+    return {"model.json", "model.safetensors"} if is_saved_model(directory) else None
 
 
 def _group(entities: EntitySet, points: FloatArray, keep: BoolArray, learned: dict[str, AnyArray]) -> Group:

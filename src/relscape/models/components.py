@@ -42,7 +42,7 @@ class BlockwiseModel(CoEmbeddingModel):
 
     def _parts(self, relation: RelationOperator) -> Iterator[Part]:
         """Walk over the parts to embed, the largest first; objects of other blocks become undefined."""
-        if self.components not in RULES:
+        if not isinstance(self.components, str) or self.components not in RULES:
             raise UnknownNameError("rule for components", self.components, RULES)
         if self.components == "joint":
             self.row_component_ = np.where(self.row_defined_, 0, -1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,9 @@ def read_relation(estimator: BaseEstimator, X: Any) -> GivenRelation:
     if isinstance(X, RelationalData):
         relation = X.relation()
         rows, columns = X.entities[relation.rows], X.entities[relation.columns]
+        if relation.rows == relation.columns:  # one kind in two roles
+            rows = replace(rows, kind=f"{relation.rows}-row")
+            columns = replace(columns, kind=f"{relation.rows}-column")
         matrix = relation.matrix
         estimator.n_features_in_ = len(columns)
     elif isinstance(X, RelationOperator) and not issparse(X):
@@ -50,7 +53,9 @@ def read_relation(estimator: BaseEstimator, X: Any) -> GivenRelation:
         rows = _named("row", row_ids, matrix.shape[0])
         columns = _named("column", column_ids, matrix.shape[1])
     _refuse_negative(matrix, rows, columns)
-    return GivenRelation(LocalRelation(matrix), rows, columns, _digest(matrix))
+    relation_ = LocalRelation(matrix)
+    fingerprint = X.fingerprint() if isinstance(X, RelationalData) else _digest(relation_.matrix)
+    return GivenRelation(relation_, rows, columns, fingerprint)
 
 
 def read_new(estimator: Any, X: Any, axis: int) -> tuple[SparseArray, TextArray | None]:
@@ -64,10 +69,16 @@ def read_new(estimator: Any, X: Any, axis: int) -> tuple[SparseArray, TextArray 
     X = _named_data(X)
     if isinstance(X, RelationalData):
         relation = X.relation()
-        fresh, met = (relation.rows, relation.columns)[axis], (relation.columns, relation.rows)[axis]
-        matrix = _matched(relation.matrix, X.entities[met].ids, known, axis)
         _refuse_negative(relation.matrix, X.entities[relation.rows], X.entities[relation.columns])
-        return matrix, X.entities[fresh].ids
+        if known.kind not in (relation.rows, relation.columns):
+            raise DataError(
+                f"new things are placed by their relations to {known.kind!r}, but the data joins "
+                f"{relation.rows!r} and {relation.columns!r}."
+            )
+        fresh = relation.rows if known.kind == relation.columns else relation.columns
+        by_fresh = relation.matrix if fresh == relation.rows else csr_array(relation.matrix.T)
+        matched = _matched(by_fresh, X.entities[known.kind].ids, known)
+        return (matched if axis == 0 else csr_array(matched.T)), X.entities[fresh].ids
     if axis == 0:
         matrix, row_ids, _ = _read_array(estimator, X, reset=False)
         names = row_ids
@@ -83,8 +94,9 @@ def _read_array(
     """Check an array, sparse array or wide frame the way scikit-learn does; keep its names."""
     row_ids = column_ids = None
     if hasattr(X, "__arrow_c_stream__"):
-        _, row_ids, column_ids = wide_table(X)
-        X = X[list(column_ids)]
+        wide = wide_table(X)
+        row_ids, column_ids = wide.row_ids, wide.column_ids
+        X = X.iloc[:, wide.positions] if hasattr(X, "iloc") else X[:, wide.positions]
     matrix = validate_data(
         estimator,
         X,
@@ -100,7 +112,8 @@ def _read_array(
 def _read_columns(X: Any, height: int) -> tuple[AnyArray, TextArray | None]:
     names = None
     if hasattr(X, "__arrow_c_stream__"):
-        X, _, names = wide_table(X)
+        wide = wide_table(X)
+        X, names = wide.matrix, wide.column_ids
     matrix = csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != height:
         raise DataError(
@@ -113,8 +126,8 @@ def _read_columns(X: Any, height: int) -> tuple[AnyArray, TextArray | None]:
     return matrix, names
 
 
-def _matched(matrix: Any, ids: TextArray, known: EntitySet, axis: int) -> SparseArray:
-    """Rearrange the known side of new relations into the order the model was fitted in."""
+def _matched(matrix: SparseArray, ids: TextArray, known: EntitySet) -> SparseArray:
+    """Rearrange the known things (columns) of new relations into the order the model was fitted in."""
     at = match(ids, known.ids)
     seen = at >= 0
     if not seen.any():
@@ -129,13 +142,12 @@ def _matched(matrix: Any, ids: TextArray, known: EntitySet, axis: int) -> Sparse
             RelscapeWarning,
             stacklevel=4,
         )
-    by_known = csr_array(matrix if axis == 0 else matrix.T).tocoo()
-    keep = seen[by_known.coords[1]]
-    arranged = csr_array(
-        (by_known.data[keep], (by_known.coords[0][keep], at[by_known.coords[1][keep]])),
-        shape=(by_known.shape[0], len(known)),
+    entries = matrix.tocoo()
+    keep = seen[entries.coords[1]]
+    return csr_array(
+        (entries.data[keep], (entries.coords[0][keep], at[entries.coords[1][keep]])),
+        shape=(matrix.shape[0], len(known)),
     )
-    return arranged if axis == 0 else csr_array(arranged.T)
 
 
 def _named_data(X: Any) -> Any:
@@ -163,9 +175,11 @@ def _refuse_negative(matrix: Any, rows: EntitySet | None, columns: EntitySet | N
 
 
 def _digest(matrix: Any) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(str(matrix.shape).encode())
-    parts = (matrix.indptr, matrix.indices, matrix.data) if issparse(matrix) else (matrix,)
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).data)
+    """Digest the content of a matrix, whatever precision or index width it is stored in."""
+    digest = hashlib.blake2b(str(matrix.shape).encode(), digest_size=16)
+    if issparse(matrix):
+        digest.update(np.ascontiguousarray(matrix.indptr, dtype=np.int64).data)
+        digest.update(np.ascontiguousarray(matrix.indices, dtype=np.int64).data)
+    values = matrix.data if issparse(matrix) else matrix
+    digest.update(np.ascontiguousarray(values, dtype=np.float64).data)
     return digest.hexdigest()

@@ -19,7 +19,7 @@ from relscape.matrix.mutual import MutualAxes
 from relscape.matrix.mutual_pairs import Pairs, mutual_pairs
 from relscape.protocols import FloatArray, SparseArray
 from relscape.scores.neighbourhood import GammaTerms, gamma_of_pairs
-from relscape.solvers.search import evolve
+from relscape.solvers.search import evolve, pattern_search
 
 __all__ = ["CA_LIKE", "Choice", "MutualParameters", "Neighbourhood", "axis_weights", "choose_parameters"]
 
@@ -30,6 +30,7 @@ FINALISTS = 3
 SATURATED = 0.9
 WIDEST_SHARE = 0.1
 _PATTERN = (6, 3, 1)
+_START_SCALES = ((9, 5), (9, 0))  # ξ = 1 with CA's γ = ½ and BGP's γ = 0
 
 
 class MutualParameters(NamedTuple):
@@ -172,23 +173,12 @@ class _Judge:
                 )
             return seen[at]
 
-        at = min(((9, 5), (9, 0)), key=loss)
-        for step in _PATTERN:
-            nearest = min(_around(at, step), key=loss)
-            while loss(nearest) < loss(at):
-                at, nearest = nearest, min(_around(nearest, step), key=loss)
+        at = pattern_search(loss, _START_SCALES, (XI_SIZE, GAMMA_SIZE), _PATTERN)
         return loss(at)[0], self._parameters(etas, at)
 
     def _parameters(self, etas: tuple[float, ...], at: tuple[int, int]) -> MutualParameters:
         xi, gamma = round(GRID_STEP * (at[0] + 1), 10), round(GRID_STEP * at[1], 10)
         return MutualParameters(etas[0], etas[1], self._fixed.get("xi", xi), self._fixed.get("gamma", gamma))
-
-
-def _around(at: tuple[int, int], step: int) -> list[tuple[int, int]]:
-    """Give the four grid points a step away, as far as they are on the grid."""
-    x, y = at
-    points = [(x + step, y), (x - step, y), (x, y + step), (x, y - step)]
-    return [(x, y) for x, y in points if 0 <= x < XI_SIZE and 0 <= y < GAMMA_SIZE]
 
 
 def _gamma(pairs: Pairs, rows: FloatArray, columns: FloatArray, neighbourhood: Neighbourhood) -> GammaTerms:
@@ -225,8 +215,8 @@ def _informative(
         searched = wider
     if searched != neighbourhood:
         warnings.warn(
-            f"with k_rows={neighbourhood.k_rows} and k_columns={neighbourhood.k_columns} a CA map keeps next to "
-            "no mutual neighbours of this relation, so they cannot guide a choice; searching with "
+            f"with k_rows={neighbourhood.k_rows} and k_columns={neighbourhood.k_columns} a CA map keeps next "
+            "to no mutual neighbours of this relation, so they cannot guide a choice; searching with "
             f"k_rows={searched.k_rows} and k_columns={searched.k_columns} ({ratio:.0%} lost) instead.",
             RelscapeWarning,
             stacklevel=7,

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from relscape.data import EntitySet, RelationalData
 from relscape.errors import DataError, ParameterError
 from relscape.maps import Group, Map
 from relscape.maps.align import stored_motion
+from relscape.maps.layout import continued, picture_of
 from relscape.models.registry import revive
 from relscape.protocols import AnyArray, FloatArray
 
 __all__ = ["place"]
-
-_NEAREST = 5
 
 
 def place(map_: Map, data: RelationalData, kind: str | None = None) -> Map:
@@ -66,12 +64,13 @@ def _grown(map_: Map, kind: str, entities: EntitySet, points: FloatArray) -> Gro
     labels = None
     if old.labels is not None or entities.labels is not None:
         labels = np.concatenate([old.shown[stay], entities.shown])
+    coordinates, layout = picture_of(map_.group(name) for name in map_.groups)
     return replace(
         old,
         ids=np.concatenate([old.ids[stay], entities.ids]),
         labels=labels,
         coordinates=np.vstack([old.coordinates[stay], points]),
-        layout=np.vstack([old.drawn[stay], _drawn(map_, points)]),
+        layout=np.vstack([old.drawn[stay], continued(coordinates, layout, points)]),
         fields=fields,
     )
 
@@ -90,25 +89,3 @@ def _joined(first: AnyArray, second: AnyArray) -> AnyArray:
     elif len({side.dtype.kind for side in sides}) > 1:
         sides = [side.astype(object) for side in sides]
     return np.concatenate(sides)
-
-
-def _drawn(map_: Map, points: FloatArray) -> FloatArray:
-    """Find where new points go in the map's picture.
-
-    Layouts by axes or PCA are linear in the coordinates and are continued exactly; any other puts a
-    point among the nearest ones it has, each weighted by its closeness.
-    """
-    groups = [map_.group(name) for name in map_.groups]
-    coordinates, layout = (
-        np.vstack(part) for part in zip(*((g.coordinates, g.drawn) for g in groups), strict=True)
-    )
-    with_one = np.column_stack([coordinates, np.ones(len(coordinates))])
-    linear, *_ = np.linalg.lstsq(with_one, layout, rcond=None)
-    spread = max(float(np.abs(layout).max()), np.finfo(float).tiny)
-    if np.abs(with_one @ linear - layout).max() <= 1e-6 * spread:
-        return np.asarray(np.column_stack([points, np.ones(len(points))]) @ linear)
-    distances, nearest = cKDTree(coordinates).query(points, k=min(_NEAREST, len(coordinates)))
-    distances, nearest = distances.reshape(len(points), -1), nearest.reshape(len(points), -1)
-    weights = 1.0 / np.maximum(distances, 1e-12 * max(float(distances.max()), 1e-300))
-    weights /= weights.sum(axis=1, keepdims=True)
-    return np.asarray(np.einsum("qk,qkd->qd", weights, layout[nearest]))

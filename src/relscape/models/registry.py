@@ -9,7 +9,7 @@ from typing import Any
 
 from relscape.errors import UnknownNameError
 from relscape.maps.state import ModelState
-from relscape.models.state import model_from_state
+from relscape.models.state import model_from_state, read_state
 
 __all__ = ["METHODS", "Method", "load_model", "method", "revive"]
 
@@ -37,6 +37,7 @@ METHODS = {
     for entry in (
         Method("mutual", "CoEmbedding", "relscape.models.mutual", "coembedding", "mutual co-embedding"),
         Method("ca", "CorrespondenceAnalysis", _SPECTRAL, "coembedding", "correspondence analysis"),
+        Method("acas", "ACAS", "relscape.models.acas", "coembedding", "co-embedding with adaptive shaping"),
         Method("bgp", "BipartiteSpectral", _SPECTRAL, "coembedding", "bipartite spectral embedding"),
         Method("lsi", "LatentSemanticIndexing", _SPECTRAL, "coembedding", "latent semantic indexing"),
         Method("cfrm", "CFRM", _SPECTRAL, "coembedding", "collective factorisation, plain singular vectors"),
@@ -62,4 +63,4 @@ def revive(state: ModelState) -> Any:
 
 def load_model(path: str | Path) -> Any:
     """Read a saved model of any class."""
-    return revive(ModelState.read(Path(path)))
+    return revive(read_state(path))

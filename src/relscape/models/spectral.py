@@ -15,7 +15,7 @@ import numpy as np
 
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.matrix.operators import ScaledRelation
-from relscape.matrix.scaling import inverse_root, profile_distances
+from relscape.matrix.scaling import power, profile_distances
 from relscape.models.base import CoEmbeddingModel
 from relscape.models.components import BlockwiseModel, Part
 from relscape.protocols import AnyArray, BoolArray, FloatArray, RelationOperator, SparseArray
@@ -94,23 +94,28 @@ def scaled_axes(relation: RelationOperator, k: int, balanced: bool) -> Axes:
     row_sums, column_sums = relation.row_sums(), relation.column_sums()
     if balanced:
         total = row_sums.sum()
-        row_scale, column_scale = inverse_root(row_sums), inverse_root(column_sums)
+        row_scale, column_scale = power(row_sums, -0.5), power(column_sums, -0.5)
         trivial = np.sqrt(row_sums / total), np.sqrt(column_sums / total)
         operator = ScaledRelation(relation, row_scale, column_scale, trivial)
     else:
         row_scale, column_scale = np.ones(m), np.ones(n)
         operator = ScaledRelation(relation, row_scale, column_scale)
     limit = min(int((row_sums > 0).sum()), int((column_sums > 0).sum())) - int(balanced)
+    found = real_triplets(operator, k, limit)
+    return Axes(found.U * row_scale[:, None], found.V * column_scale[:, None], found.values)
+
+
+def real_triplets(operator: ScaledRelation, k: int, limit: int) -> Triplets:
+    """Find ``k`` singular triplets of which at most ``limit`` can be there; the others are zero."""
+    m, n = operator.shape
     found = Triplets(np.zeros((m, 0)), np.zeros(0), np.zeros((n, 0)))
     if limit > 0:
         found = truncated_svd(operator, min(k, limit), np.random.default_rng(0))
-        found = _above(found, rounding_floor(m, n) * (1.0 if balanced else found.values[0]))
+        size = operator.norm_bound(found.values)
+        keep = found.values > rounding_floor(m, n) * size
+        found = Triplets(found.U[:, keep], found.values[keep], found.V[:, keep])
     pad = [(0, 0), (0, k - found.values.size)]
-    return Axes(
-        np.pad(found.U * row_scale[:, None], pad),
-        np.pad(found.V * column_scale[:, None], pad),
-        np.pad(found.values, pad[1]),
-    )
+    return Triplets(np.pad(found.U, pad), np.pad(found.values, pad[1]), np.pad(found.V, pad))
 
 
 def check_axes(values: FloatArray, shape: tuple[int, int]) -> None:
@@ -131,11 +136,6 @@ def rounding_floor(m: int, n: int) -> float:
     should be zero only to about the root of the machine precision.
     """
     return float(1e-14 * np.sqrt(max(m, n))) if m * n <= DENSE_ENTRIES else 1e-7
-
-
-def _above(triplets: Triplets, floor: float) -> Triplets:
-    keep = triplets.values > floor
-    return Triplets(triplets.U[:, keep], triplets.values[keep], triplets.V[:, keep])
 
 
 class CorrespondenceAnalysis(ScaledSVDModel):
@@ -192,7 +192,7 @@ class CorrespondenceAnalysis(ScaledSVDModel):
         return classical * values**row_power, classical * values**column_power
 
     def _embed(self, relation: RelationOperator) -> None:
-        if self.scaling not in self._POWERS:
+        if not isinstance(self.scaling, str) or self.scaling not in self._POWERS:
             raise UnknownNameError("scaling", self.scaling, self._POWERS)
         super()._embed(relation)
 
@@ -290,9 +290,13 @@ class LatentSemanticIndexing(ScaledSVDModel):
         self.n_components = n_components
         self.beta = beta
 
-    def _weights(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        if isinstance(self.beta, bool) or not isinstance(self.beta, int | float | np.number):
+    def _embed(self, relation: RelationOperator) -> None:
+        number = isinstance(self.beta, int | float | np.number) and not isinstance(self.beta, bool)
+        if not number or not np.isfinite(self.beta):
             raise ParameterError(f"beta={self.beta!r}: give a number.")
+        super()._embed(relation)
+
+    def _weights(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         return values**self.beta, values**self.beta
 
 

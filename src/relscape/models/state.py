@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from relscape.data import EntitySet
-from relscape.errors import FormatError, ParameterError
-from relscape.maps.state import ModelState
+from relscape.errors import DataError, FormatError, ParameterError, StorageError
+from relscape.maps.files import storage_errors
+from relscape.maps.state import FORMAT, VERSION, ModelState, read_json
+from relscape.protocols import AnyArray
 
-__all__ = ["model_from_state", "model_state", "plain_parameters"]
+__all__ = ["is_saved_model", "model_from_state", "model_state", "plain_parameters", "read_state"]
 
 
 def plain_parameters(model: Any) -> dict[str, Any]:
@@ -29,8 +32,26 @@ def plain_parameters(model: Any) -> dict[str, Any]:
                 f"{name}={value!r} cannot be stored with the model; give plain numbers, texts or arrays "
                 "(for random_state an integer)."
             )
-        plain[name] = value
+        plain[name] = _finite(value)
     return plain
+
+
+def _finite(value: Any) -> Any:
+    """Write infinities and NaN, which JSON does not have, as texts."""
+    if isinstance(value, Mapping):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_finite(part) for part in value]
+    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _number(value: Any) -> Any:
+    """Read back what :func:`_finite` wrote."""
+    if isinstance(value, Mapping):
+        return {key: _number(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_number(part) for part in value]
+    return float(value) if value in ("inf", "-inf", "nan") else value
 
 
 def model_state(model: Any) -> ModelState:
@@ -42,15 +63,40 @@ def model_state(model: Any) -> ModelState:
         if not name.endswith("_") or name.startswith("_"):
             continue
         if isinstance(learned, EntitySet):
-            values[name] = {"kind": learned.kind, "labelled": learned.labels is not None}
-            texts[f"{name}.ids"] = learned.ids
+            values[name] = {"kind": learned.kind, "fields": list(learned.fields)}
+            _lay_down(f"{name}.ids", learned.ids, arrays, texts)
             if learned.labels is not None:
-                texts[f"{name}.labels"] = learned.labels
+                _lay_down(f"{name}.labels", learned.labels, arrays, texts)
+            for field, column in learned.fields.items():
+                _lay_down(f"{name}.fields.{field}", column, arrays, texts)
         elif isinstance(learned, np.ndarray):
-            (texts if learned.dtype == object else arrays)[name] = learned
+            _lay_down(name, learned, arrays, texts)
         else:
-            values[name] = learned
+            values[name] = _finite(learned)
     return ModelState(type(model).__name__, plain_parameters(model), values, arrays, texts)
+
+
+def _lay_down(name: str, array: AnyArray, arrays: dict[str, Any], texts: dict[str, Any]) -> None:
+    """Put an array of numbers with the numbers, one of texts with the texts, noting what is missing."""
+    if array.dtype.kind in "biuf":
+        arrays[name] = array
+        return
+    missing = np.array([entry is None for entry in array])
+    texts[name] = np.where(missing, "", array.astype(object))
+    if missing.any():
+        arrays[f"{name}.missing"] = missing
+
+
+def _pick_up(name: str, state: ModelState) -> AnyArray | None:
+    if name in state.arrays:
+        return state.arrays[name]
+    column = state.texts.get(name)
+    missing = state.arrays.get(f"{name}.missing")
+    if column is None or missing is None:
+        return column
+    whole = column.copy()
+    whole[missing] = None
+    return whole
 
 
 def model_from_state(cls: type[Any], state: ModelState) -> Any:
@@ -58,16 +104,45 @@ def model_from_state(cls: type[Any], state: ModelState) -> Any:
     if state.model != cls.__name__:
         raise FormatError(f"this is a saved {state.model}, not a {cls.__name__}.")
     try:
-        model = cls(**state.parameters)
-    except TypeError as error:
-        raise FormatError(f"this saved {state.model} has parameters of another version ({error}).") from error
-    for name, learned in {**state.values, **state.arrays}.items():
-        if isinstance(learned, Mapping) and f"{name}.ids" in state.texts:
-            learned = EntitySet(
-                learned["kind"], state.texts[f"{name}.ids"], state.texts.get(f"{name}.labels")
-            )
-        setattr(model, name, learned)
-    for name, names in state.texts.items():
-        if "." not in name:
-            setattr(model, name, names)
+        model = cls(**_number(state.parameters))
+        for name, learned in state.values.items():
+            if isinstance(learned, Mapping) and f"{name}.ids" in state.texts:
+                setattr(model, name, _entities(name, learned, state))
+            else:
+                setattr(model, name, _number(learned))
+        for name in (*state.arrays, *state.texts):
+            if "." not in name:
+                setattr(model, name, _pick_up(name, state))
+    except (TypeError, KeyError, AttributeError, DataError) as error:
+        raise FormatError(
+            f"this saved {state.model} is damaged or of another version ({error}); fit it again."
+        ) from error
     return model
+
+
+def _entities(name: str, described: Mapping[str, Any], state: ModelState) -> EntitySet:
+    fields = {field: _pick_up(f"{name}.fields.{field}", state) for field in described["fields"]}
+    return EntitySet(
+        described["kind"],
+        state.texts[f"{name}.ids"],
+        state.texts.get(f"{name}.labels"),
+        {field: column for field, column in fields.items() if column is not None},
+    )
+
+
+def read_state(path: str | Path) -> ModelState:
+    """Read a saved model's state; anything that is none is refused with its path."""
+    directory = Path(path)
+    if not directory.is_dir():
+        raise FormatError(f"{directory} is not a directory; a saved model is one with model.json in it.")
+    with storage_errors("read", directory):
+        return ModelState.read(directory)
+
+
+def is_saved_model(directory: Path) -> bool:
+    """Tell whether a directory holds a model of ours."""
+    try:
+        read_json(directory / "model.json", FORMAT, VERSION)
+    except (StorageError, OSError):
+        return False
+    return True

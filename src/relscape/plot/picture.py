@@ -48,6 +48,7 @@ def draw_map(
     size: tuple[float, float] = (10.0, 7.0),
     dark: bool = False,
     full: bool = False,
+    longest: int | None = None,
 ) -> Figure:
     """Draw a map, its kinds told apart by marker and colour, the most important things by name.
 
@@ -73,7 +74,11 @@ def draw_map(
     full : bool
         Show even the farthest points. Otherwise the frame ends where all but about one in a hundred
         points lie, and the caption counts those outside.
+    longest : int, optional
+        At most how many letters of a name to write; 26 when not said, or 48 for a kind of which few
+        names are written.
     """
+    texts.check_longest(longest)
     groups = _groups(map_, kinds)
     theme = DARK if dark else LIGHT
     figure, axes = _empty_figure(size, theme)
@@ -85,7 +90,7 @@ def draw_map(
     for layer in sorted(layers, key=lambda layer: (layer.coloring.opacity, -len(layer.group))):
         _draw_layer(axes, layer, theme)
     _caption_axes(axes, map_, theme)
-    shown = _write_labels(axes, layers, theme)
+    shown = _write_labels(axes, layers, longest, theme)
     legend.draw_legend(figure, [(y.group, y.marker, y.coloring) for y in layers], color, SURROUND, theme)
     _head_and_foot(figure, map_, layers, title, shown, theme)
     return figure
@@ -204,12 +209,15 @@ def _caption_axes(axes: Axes, map_: Map, theme: Theme) -> None:
     axes.axvline(0.0, color=theme.faint, linewidth=1.0, zorder=1)
 
 
-def _write_labels(axes: Axes, layers: list[_Layer], theme: Theme) -> int:
+def _write_labels(axes: Axes, layers: list[_Layer], longest: int | None, theme: Theme) -> int:
     """Write the chosen names, most important of every kind first; returns how many found room."""
     chosen = [(rank, layer, at) for layer in layers for rank, at in enumerate(layer.labelled.tolist())]
     chosen.sort(key=lambda item: item[0])
     points = np.array([layer.group.drawn[at] for _, layer, at in chosen]).reshape(-1, 2)
-    names = [texts.plain_text(layer.group.shown[at]) for _, layer, at in chosen]
+    names = [
+        texts.plain_text(layer.group.shown[at], longest or texts.name_length(len(layer.labelled)))
+        for _, layer, at in chosen
+    ]
     colors = [layer.coloring.ink(at, theme) for _, layer, at in chosen]
     crowd = np.vstack([layer.group.drawn[layer.inside] for layer in layers])
     avoid = crowd if len(crowd) <= AVOID_ALL_UP_TO else points
@@ -222,13 +230,13 @@ def _head_and_foot(
     width, height = figure.get_size_inches()
     left = SURROUND[0] / width
     heading = " and ".join(layer.group.kind for layer in layers) if title is None else title
-    sizes = [f"{len(layer.group):,} {layer.group.kind}" for layer in layers]
+    sizes = [f"{layer.group.kind} {len(layer.group):,}" for layer in layers]
     below = " · ".join([*([map_.model] if map_.model else []), *sizes])
     outside = sum(int((~layer.inside).sum()) for layer in layers)
     reasons = sorted({texts.importance(y.group)[1] for y in layers if y.labelled.size})
     notes = [
         frame.layout_caption(map_.drawn_by),
-        f"{shown} names written, by {' or '.join(reasons)}" if shown else "",
+        f"{shown} name{'s' if shown != 1 else ''} written, by {' or '.join(reasons)}" if shown else "",
         f"{outside:,} point{'s' if outside != 1 else ''} outside the frame" if outside else "",
     ]
     foot = " · ".join(note for note in notes if note)

@@ -16,12 +16,23 @@ from relscape.protocols import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["choose_labels", "importance", "label_counts", "place_labels", "plain_text", "quiet_glyphs"]
+__all__ = [
+    "check_longest",
+    "choose_labels",
+    "importance",
+    "label_counts",
+    "name_length",
+    "place_labels",
+    "plain_text",
+    "quiet_glyphs",
+]
 
 IMPORTANCE_FIELDS = ("contribution", "degree", "mass")
 DEFAULT_LABELS = 40
 MOST_LABELS = 500
 LONGEST = 26
+LONGEST_OF_FEW = 48
+FEW = 8
 CELLS = 7
 
 
@@ -33,6 +44,18 @@ def plain_text(value: object, longest: int = LONGEST) -> str:
     """
     text = " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def name_length(count: int) -> int:
+    """Say how many letters a name may have where ``count`` of its kind are written: few have more room."""
+    return LONGEST_OF_FEW if count <= FEW else LONGEST
+
+
+def check_longest(longest: Any) -> None:
+    """Refuse a length that no name can be cut to."""
+    whole = isinstance(longest, int | np.integer) and not isinstance(longest, bool)
+    if longest is not None and not (whole and longest >= 1):
+        raise ParameterError(f"longest={longest!r}: give a number of letters, 1 or more.")
 
 
 def importance(group: Group) -> tuple[FloatArray, str]:

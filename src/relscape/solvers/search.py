@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import differential_evolution
 
 from relscape.protocols import IntArray
 
-__all__ = ["SearchResult", "evolve"]
+__all__ = ["SearchResult", "evolve", "pattern_search"]
 
 _GENERATIONS = 10_000
 
@@ -89,3 +89,29 @@ def _random_points(
     sizes: Sequence[int], count: int, random_state: np.random.Generator
 ) -> list[tuple[int, ...]]:
     return [tuple(int(random_state.integers(size)) for size in sizes) for _ in range(max(count, 0))]
+
+
+def pattern_search(
+    cost: Callable[[tuple[int, int]], Any],
+    starts: Sequence[tuple[int, int]],
+    sizes: tuple[int, int],
+    steps: Sequence[int],
+) -> tuple[int, int]:
+    """Walk downhill on a grid from the best of some starts, by steps of shrinking width.
+
+    ``cost`` is asked often for the same point and should remember; it may give anything that can be
+    compared.
+    """
+    at = min(starts, key=cost)
+    for step in steps:
+        nearest = min(_around(at, step, sizes), key=cost)
+        while cost(nearest) < cost(at):
+            at, nearest = nearest, min(_around(nearest, step, sizes), key=cost)
+    return at
+
+
+def _around(at: tuple[int, int], step: int, sizes: tuple[int, int]) -> list[tuple[int, int]]:
+    """Give the four grid points a step away, as far as they are on the grid, and the point itself."""
+    x, y = at
+    points = [at, (x + step, y), (x - step, y), (x, y + step), (x, y - step)]
+    return [(x, y) for x, y in points if 0 <= x < sizes[0] and 0 <= y < sizes[1]]

@@ -6,15 +6,28 @@ import codecs
 import difflib
 import glob
 import os
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
 import pyarrow as pa
 
-from relscape.errors import FormatError, ParameterError, StorageError, listing
+from relscape.errors import FormatError, ParameterError, RelscapeWarning, StorageError, listing
 
-__all__ = ["FORMATS", "Paths", "check_contents", "chunks", "decoded", "encoding_of", "expand", "format_of"]
+__all__ = [
+    "FORMATS",
+    "Paths",
+    "check_contents",
+    "check_encoding",
+    "chunks",
+    "decoded",
+    "encoding_of",
+    "expand",
+    "format_of",
+    "readable",
+    "warn_of_guesses",
+]
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -53,6 +66,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_GUESSES = {"cp1252", "latin-1"}
 _UNUSED_IN_CP1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
 _CHUNK = 1 << 22
 
@@ -96,8 +110,15 @@ def _nearest(path: Path) -> str:
     return f" Did you mean {near[0]!r}?" if near else " Check the name and the folder."
 
 
+def readable(path: Path) -> str:
+    r"""Give a path as text that can be shown and stored: bytes of a name that are no UTF-8 as ``\xe9``."""
+    return os.fsencode(path.as_posix()).decode(errors="backslashreplace")
+
+
 def format_of(path: Path) -> tuple[str, str | None]:
     """Tell the format and the compression of a table from the ending of its name."""
+    if readable(path) != path.as_posix():
+        raise StorageError(f"the name of {readable(path)} is not valid UTF-8; rename the file.")
     if path.is_dir():
         raise StorageError(
             f"{path} is a folder, not a table. Name its files, as in {str(path / '*.parquet')!r}; "
@@ -140,31 +161,63 @@ def _described(head: bytes) -> str:
 
 def _unreadable(path: Path, error: OSError) -> StorageError:
     if isinstance(error, PermissionError):
-        return StorageError(f"{path} may not be read: no permission. Ask for it, or copy the file.")
-    return StorageError(f"{path} cannot be read: {error.strerror or error}.")
+        return StorageError(f"{readable(path)} may not be read: no permission. Ask for it, or copy the file.")
+    return StorageError(f"{readable(path)} cannot be read: {error.strerror or error}.")
 
 
 def chunks(path: Path, compression: str | None = None) -> Iterator[bytes]:
     """Read a file in pieces of a few megabytes, decompressed."""
     try:
-        with pa.input_stream(str(path), compression=compression) as stream:
+        with path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
             while chunk := stream.read(_CHUNK):
                 yield chunk
     except OSError as error:
         if compression and not isinstance(error, PermissionError):
             raise FormatError(
-                f"{path} is named as {compression} but cannot be decompressed: it is cut off or something "
-                "else. Make it again, or give it the ending of what it holds."
+                f"{readable(path)} is named as {compression} but cannot be decompressed: it is cut off or "
+                "something else. Make it again, or give it the ending of what it holds."
             ) from error
         raise _unreadable(path, error) from error
 
 
-def encoding_of(path: Path, compression: str | None = None) -> str:
+def check_encoding(encoding: str | None) -> str | None:
+    """Give the usual name of an encoding of text; one that Python does not know is refused."""
+    if encoding is None:
+        return None
+    try:
+        "".encode(encoding)
+        return codecs.lookup(encoding).name
+    except (LookupError, TypeError, ValueError) as error:
+        raise ParameterError(
+            f"encoding is {encoding!r}, which is no encoding of text that Python knows; expected one such "
+            "as 'utf-8', 'cp1251', 'shift_jis' or 'gb18030'."
+        ) from error
+
+
+def warn_of_guesses(encodings: Mapping[Path, str]) -> None:
+    """Warn of files whose encoding is only guessed, naming the first of them and the guess."""
+    guessed = [path for path, encoding in encodings.items() if encoding in _GUESSES]
+    if guessed:
+        others = f" (and {len(guessed) - 1} other files)" if len(guessed) > 1 else ""
+        warnings.warn(
+            f"{readable(guessed[0])}{others} is not UTF-8 and was read as {encodings[guessed[0]]}, which is "
+            "a guess. If letters come out wrong, say the encoding, as in encoding='shift_jis' (--encoding on "
+            "the command line).",
+            RelscapeWarning,
+            stacklevel=2,
+        )
+
+
+def encoding_of(path: Path, compression: str | None = None, given: str | None = None) -> str:
     """Find the encoding of a text file by reading all of it; a binary file is refused.
 
     A byte order mark decides; then UTF-16 without one, seen by its zero bytes; then UTF-8; then the
-    one-byte encodings of western Europe (cp1252, or latin-1 where cp1252 has no letter).
+    one-byte encodings of western Europe (cp1252, or latin-1 where cp1252 has no letter). That last step
+    is a guess, of which ``warn_of_guesses`` tells. Where the encoding is given, as ``check_encoding``
+    names it, a file that is not written in it is refused.
     """
+    if given is not None:
+        return _confirmed(path, compression, given)
     decoder = codecs.getincrementaldecoder("utf-8")()
     position, several_bytes = 0, False
     for chunk in chunks(path, compression):
@@ -174,8 +227,8 @@ def encoding_of(path: Path, compression: str | None = None) -> str:
                 return marked
         if b"\0" in chunk:
             raise FormatError(
-                f"{path} is not a text file: byte {position + chunk.index(0)} is zero, and it holds "
-                f"{_described(chunk) if position == 0 else 'something else'}. "
+                f"{readable(path)} is not a text file: byte {position + chunk.index(0)} is zero, and it "
+                f"holds {_described(chunk) if position == 0 else 'something else'}. "
                 "Give it the ending of what it holds, or leave it out."
             )
         try:
@@ -183,12 +236,25 @@ def encoding_of(path: Path, compression: str | None = None) -> str:
         except UnicodeDecodeError as error:
             if several_bytes or not error.object[: error.start].isascii():
                 raise FormatError(
-                    f"{path} is UTF-8 up to about byte {position + error.start}, where something else "
-                    "begins. Save the whole file in one encoding, best UTF-8."
+                    f"{readable(path)} is UTF-8 up to about byte {position + error.start}, where something "
+                    "else begins. Save the whole file in one encoding, best UTF-8."
                 ) from error
             return _one_byte_encoding(path, compression)
         position += len(chunk)
     return "utf-8"
+
+
+def _confirmed(path: Path, compression: str | None, encoding: str) -> str:
+    """Read all of a file in the encoding it is said to have."""
+    if encoding == "utf-8" and next(chunks(path, compression), b"").startswith(codecs.BOM_UTF8):
+        encoding = "utf-8-sig"
+    for piece in decoded(path, compression, encoding):
+        if "\0" in piece:
+            raise FormatError(
+                f"{readable(path)} is not text in {encoding}: it has characters that are zero. Give the "
+                "encoding it is written in, or leave it out."
+            )
+    return encoding
 
 
 def _unmarked_utf16(chunk: bytes) -> str | None:
@@ -206,7 +272,7 @@ def _one_byte_encoding(path: Path, compression: str | None) -> str:
     seen: set[int] = set()
     for chunk in chunks(path, compression):
         if b"\0" in chunk:
-            raise FormatError(f"{path} is not a text file: it holds {_described(chunk)}.")
+            raise FormatError(f"{readable(path)} is not a text file: it holds {_described(chunk)}.")
         seen.update(chunk)
     return "latin-1" if seen & _UNUSED_IN_CP1252 else "cp1252"
 
@@ -214,11 +280,19 @@ def _one_byte_encoding(path: Path, compression: str | None) -> str:
 def decoded(path: Path, compression: str | None, encoding: str) -> Iterator[str]:
     """Read a text file in pieces, decoded and without a byte order mark."""
     decoder = codecs.getincrementaldecoder(encoding)()
+    read = 0
     try:
         for chunk in chunks(path, compression):
-            yield decoder.decode(chunk)
+            first, read = read == 0, read + len(chunk)
+            piece = decoder.decode(chunk)
+            yield piece.removeprefix("\ufeff") if first else piece
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         raise FormatError(
-            f"{path} looks like {encoding} text but is not: {error.reason}. Save it again, best as UTF-8."
+            f"{readable(path)} is not {encoding} text: at byte {read - len(error.object) + error.start}, "
+            f"{error.reason}. Say the encoding it is written in, or save it again, best as UTF-8."
+        ) from error
+    except UnicodeError as error:
+        raise FormatError(
+            f"{readable(path)} is not {encoding} text: {error}. Say the encoding it is written in."
         ) from error

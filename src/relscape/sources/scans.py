@@ -12,10 +12,27 @@ from typing import Any
 
 import pyarrow as pa
 
-from relscape.errors import DataError, FormatError, RelscapeError, StorageError, UnknownNameError, listing
+from relscape.errors import (
+    DataError,
+    FormatError,
+    ParameterError,
+    RelscapeError,
+    StorageError,
+    UnknownNameError,
+    listing,
+)
 from relscape.sources.dialects import Dialect, column_names, detect, line_of_row
 from relscape.sources.excel import read_sheet
-from relscape.sources.files import Paths, check_contents, decoded, encoding_of, expand, format_of
+from relscape.sources.files import (
+    Paths,
+    check_contents,
+    check_encoding,
+    decoded,
+    encoding_of,
+    expand,
+    format_of,
+    warn_of_guesses,
+)
 
 __all__ = ["Column", "Scan", "Session", "identifier", "literal", "opened"]
 
@@ -65,6 +82,7 @@ class Scan:
     written: bool = False
     form: str = ""
     compression: str | None = None
+    encoding: str = "utf-8"
     dialect: Dialect | None = None
 
     def column(self, name: str) -> Column:
@@ -82,7 +100,7 @@ class Scan:
         column = self.column(name)
         if column.numeric:
             return f"CAST({column.sql} AS DOUBLE)"
-        comma = self.dialect is not None and self.dialect.separator == ";"
+        comma = self.dialect is not None and self.dialect.separator != ","
         # trim() keeps DuckDB 2.0 from pushing the cast into its CSV reader, where TRY_CAST raises
         # instead of giving NULL (duckdb issue 23818)
         text = f"replace({column.sql}, ',', '.')" if comma else f"trim({self.text(name)})"
@@ -91,7 +109,7 @@ class Scan:
     def place(self, row: int) -> str:
         """Say where a data row (the first is 1) stands in the file."""
         if self.dialect is not None:
-            pieces = decoded(self.path, self.compression, encoding_of(self.path, self.compression))
+            pieces = decoded(self.path, self.compression, self.encoding)
             line = line_of_row(pieces, self.dialect.separator, row)
             if line is not None:
                 return f"line {line}"
@@ -99,10 +117,14 @@ class Scan:
 
 
 @contextmanager
-def opened(paths: Paths) -> Iterator[Session]:
-    """Open table files together; whatever DuckDB or Arrow complain of is raised as an error of ours."""
+def opened(paths: Paths, encoding: str | None = None) -> Iterator[Session]:
+    """Open table files together; whatever DuckDB or Arrow complain of is raised as an error of ours.
+
+    The encoding of text files is found by reading them unless it is given.
+    """
     import duckdb
 
+    given = check_encoding(encoding)
     with tempfile.TemporaryDirectory(prefix="relscape-") as scratch:
         config = {
             "memory_limit": MEMORY,
@@ -111,10 +133,16 @@ def opened(paths: Paths) -> Iterator[Session]:
             "autoload_known_extensions": "false",
         }
         connection = duckdb.connect(":memory:", config=config)
-        session = Session(connection, Path(scratch))
+        session = Session(connection, Path(scratch), given)
         try:
             for path in expand(paths):
                 session.open(path)
+            if given and not any(scan.written for scan in session.scans):
+                raise ParameterError(
+                    f"encoding is for text files such as CSV; {session.scans[0].path} is none. Leave it out."
+                )
+            if not given:
+                warn_of_guesses({scan.path: scan.encoding for scan in session.scans})
             yield session
         except (duckdb.Error, pa.ArrowException) as error:
             raise session.explain(error) from error
@@ -125,9 +153,10 @@ def opened(paths: Paths) -> Iterator[Session]:
 class Session:
     """A DuckDB connection and the files opened in it."""
 
-    def __init__(self, connection: Any, scratch: Path) -> None:
+    def __init__(self, connection: Any, scratch: Path, encoding: str | None = None) -> None:
         self.connection = connection
         self.scratch = scratch
+        self.encoding = encoding
         self.scans: list[Scan] = []
         self._places: dict[str, Path] = {}
         self._opening: Path | None = None
@@ -164,7 +193,7 @@ class Session:
         self._opening = None
 
     def _open_csv(self, path: Path, form: str, compression: str | None) -> Scan:
-        encoding = encoding_of(path, compression)
+        encoding = encoding_of(path, compression, self.encoding)
         pieces = decoded(path, compression, encoding)
         start = next(pieces, "") or next(pieces, "")
         sample = start[: max(_SAMPLE, 2 * start.find("\n"))]
@@ -178,11 +207,11 @@ class Session:
             f"hive_partitioning=false, columns={{{fields}}})"
         )
         columns = {name: Column(f"c{k}", "VARCHAR") for k, name in enumerate(dialect.names)}
-        return Scan(path, source, columns, dialect.row_names, True, form, compression, dialect)
+        return Scan(path, source, columns, dialect.row_names, True, form, compression, encoding, dialect)
 
     def _open_json(self, path: Path, form: str, compression: str | None) -> Scan:
         layout = "newline_delimited" if form == "json lines" else "auto"
-        encoding = encoding_of(path, compression)
+        encoding = encoding_of(path, compression, self.encoding)
         if not any(piece.strip() for piece in decoded(path, compression, encoding)):
             raise DataError(f"{path} is empty: expected one JSON object for every row.")
         file = self._utf8(path, compression, encoding)
@@ -193,7 +222,7 @@ class Session:
         names = [name for name, *_ in self.rows(f"DESCRIBE SELECT * FROM {source}")]
         texts = ", ".join(f"{identifier(n)} ->> '$' AS c{k}" for k, n in enumerate(names))
         columns = {name: Column(f"c{k}", "VARCHAR") for k, name in enumerate(names)}
-        return Scan(path, f"(SELECT {texts} FROM {source})", columns, None, True, form)
+        return Scan(path, f"(SELECT {texts} FROM {source})", columns, None, True, form, encoding=encoding)
 
     def _open_parquet(self, path: Path) -> Scan:
         import pyarrow.parquet as pq

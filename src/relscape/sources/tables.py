@@ -30,6 +30,7 @@ def read(
     *,
     same_kind: str | None = None,
     allow_negative: bool = False,
+    encoding: str | None = None,
 ) -> RelationalData:
     """Read a relation from one or more table files.
 
@@ -50,6 +51,8 @@ def read(
         The name of the one kind whose ids stand in both columns, as in a table of citations.
     allow_negative : bool
         Whether weights below zero are let through.
+    encoding : str, optional
+        How the letters of text files are written, such as "shift_jis"; found by reading them unless given.
 
     Returns
     -------
@@ -64,19 +67,19 @@ def read(
     if rows is None or columns is None:
         if weight is not None or same_kind is not None:
             raise ParameterError("weight and same_kind are for tables of pairs; give rows and columns too.")
-        with opened(paths) as session:
+        with opened(paths, encoding) as session:
             return read_wide(session, allow_negative)
     if rows == columns:
         raise ParameterError(
             f"rows and columns both name the column {rows!r}; two different columns are needed. "
             "If both hold ids of one kind, say so with same_kind."
         )
-    with opened(paths) as session:
+    with opened(paths, encoding) as session:
         return read_pairs(session, rows, columns, weight, same_kind, allow_negative)
 
 
 def read_fields(
-    path: str | PathLike[str], id_column: str | None = None
+    path: str | PathLike[str], id_column: str | None = None, *, encoding: str | None = None
 ) -> tuple[TextArray, dict[str, AnyArray]]:
     """Read what is known of each thing, one row a thing, for ``EntitySet.with_fields``.
 
@@ -86,13 +89,15 @@ def read_fields(
         A table file.
     id_column : str, optional
         The column of ids, which must not repeat; the first one unless given.
+    encoding : str, optional
+        How the letters of a text file are written, such as "shift_jis"; found by reading it unless given.
 
     Returns
     -------
     ids, fields : TextArray and dict of arrays
         Numbers stay numbers (NaN where missing), everything else is text (None where missing).
     """
-    with opened(path) as session:
+    with opened(path, encoding) as session:
         if len(session.scans) != 1:
             raise ParameterError(f"{path}: {len(session.scans)} files match; name one table of attributes.")
         scan = session.scans[0]
@@ -104,7 +109,13 @@ def read_fields(
         return text_array(ids), {column: _field(table.column(column)) for column in others}
 
 
-def read_table(paths: Paths, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
+def read_table(
+    paths: Paths,
+    columns: Sequence[str] | None = None,
+    *,
+    as_text: Sequence[str] = (),
+    encoding: str | None = None,
+) -> Any:
     """Read table files as one ``pyarrow.Table``.
 
     Parameters
@@ -116,8 +127,10 @@ def read_table(paths: Paths, columns: Sequence[str] | None = None, *, as_text: S
     as_text : sequence of str
         Columns to keep as the text that stands in the file, such as ids written 007. In the others
         of a text file, a column that holds nothing but numbers becomes one of numbers.
+    encoding : str, optional
+        How the letters of text files are written, such as "shift_jis"; found by reading them unless given.
     """
-    with opened(paths) as session:
+    with opened(paths, encoding) as session:
         return load(session, list(session.scans[0].columns if columns is None else columns), as_text)
 
 

@@ -18,7 +18,16 @@ from relscape.errors import DataError, ParameterError, StorageError
 from relscape.progress import task
 from relscape.protocols import SparseArray, TextArray
 from relscape.sources.checks import refuse_empty, row_ids
-from relscape.sources.files import FORMATS, Paths, decoded, encoding_of, expand
+from relscape.sources.files import (
+    FORMATS,
+    Paths,
+    check_encoding,
+    decoded,
+    encoding_of,
+    expand,
+    readable,
+    warn_of_guesses,
+)
 from relscape.sources.scans import opened
 from relscape.sources.tables import load
 
@@ -39,6 +48,7 @@ def read_text(
     vocabulary: Sequence[str] | None = None,
     rows: str = "doc",
     columns: str = "word",
+    encoding: str | None = None,
 ) -> RelationalData:
     """Count the words of documents: a column of a table, or a folder of text files.
 
@@ -65,6 +75,8 @@ def read_text(
         Count exactly these words, in this order.
     rows, columns : str
         What to call the two kinds.
+    encoding : str, optional
+        How the letters of the documents are written, such as "shift_jis"; found by reading them unless given.
 
     Returns
     -------
@@ -77,9 +89,9 @@ def read_text(
         if id is not None:
             raise ParameterError("id names a column of a table; give the column of texts with text too.")
         files, ids = _text_files(paths)
-        documents: Iterable[str] = _contents(files)
+        documents: Iterable[str] = _contents(files, check_encoding(encoding))
     else:
-        documents, ids = _column_of_texts(paths, text, id)
+        documents, ids = _column_of_texts(paths, text, id, encoding)
     counts, words = _count(documents, ngrams, stops, vocabulary)
     if vocabulary is None:
         counts, words = _within(counts, words, min_df, max_df)
@@ -158,8 +170,8 @@ def _text_files(paths: Paths) -> tuple[list[Path], TextArray]:
             files.append(path)
     folder = found[0] if len(found) == 1 and found[0].is_dir() else _common_folder(files)
     names = [path.relative_to(folder) for path in files]
-    bare = [name.with_suffix("").as_posix() for name in names]
-    return files, as_text(bare if len(set(bare)) == len(bare) else [name.as_posix() for name in names])
+    bare = [readable(name.with_suffix("")) for name in names]
+    return files, as_text(bare if len(set(bare)) == len(bare) else map(readable, names))
 
 
 def _hidden(path: Path) -> bool:
@@ -171,16 +183,22 @@ def _common_folder(files: list[Path]) -> Path:
     return Path(os.path.commonpath(folders)) if any(folders) else Path()
 
 
-def _contents(files: list[Path]) -> Iterator[str]:
+def _contents(files: list[Path], encoding: str | None = None) -> Iterator[str]:
+    found: dict[Path, str] = {}
     with task("reading documents", total=len(files)) as progress:
         for path in files:
-            yield "".join(decoded(path, None, encoding_of(path)))
+            found[path] = encoding_of(path, given=encoding)
+            yield "".join(decoded(path, None, found[path]))
             progress.advance()
+    if encoding is None:
+        warn_of_guesses(found)
 
 
-def _column_of_texts(paths: Paths, text: str, id: str | None) -> tuple[list[str], TextArray]:
+def _column_of_texts(
+    paths: Paths, text: str, id: str | None, encoding: str | None
+) -> tuple[list[str], TextArray]:
     """Read the texts of a table and the names of its rows."""
-    with opened(paths) as session:
+    with opened(paths, encoding) as session:
         column = load(session, [text], ()).column(0)
         refuse_empty(session, len(column))
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):

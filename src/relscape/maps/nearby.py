@@ -1,0 +1,71 @@
+"""What is near on a map: one question by a pass over all points, many by a search made for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relscape.errors import ParameterError
+from relscape.maps.group import Group
+from relscape.protocols import FloatArray, IntArray
+
+__all__ = ["Neighbor", "check_count", "nearest_to_all", "nearest_to_one"]
+
+
+class Neighbor(NamedTuple):
+    """One answer to "what is near": a thing and how far it is."""
+
+    kind: str
+    id: str
+    label: str
+    distance: float
+
+
+def check_count(k: Any) -> int:
+    """Give how many neighbours are asked for; only a whole number of at least 1 will do."""
+    if isinstance(k, bool) or not isinstance(k, Integral) or int(k) < 1:
+        raise ParameterError(f"k={k!r}: ask for at least one neighbour, by a whole number.")
+    return int(k)
+
+
+def nearest_to_one(groups: Sequence[Group], point: FloatArray, k: int) -> list[Neighbor]:
+    """Give the ``k`` things nearest to a point, equal distances by kind and position."""
+    parts = [(group, *_closest(group.coordinates, point, k)) for group in groups]
+    return _merged([(group, found, distances) for group, found, distances in parts], k)
+
+
+def nearest_to_all(groups: Sequence[Group], points: FloatArray, k: int) -> list[list[Neighbor]]:
+    """Give the ``k`` things nearest to each of many points; the same as one by one, only sooner."""
+    from relscape.matrix.neighbours import nearest
+
+    known = [group for group in groups if len(group)]
+    searched = [(group, *nearest(group.coordinates, points, min(k, len(group)))) for group in known]
+    return [
+        _merged([(group, indices[row], distances[row]) for group, distances, indices in searched], k)
+        for row in range(len(points))
+    ]
+
+
+def _closest(coordinates: FloatArray, point: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+    """Find the ``k`` nearest points, by the formula of :mod:`relscape.matrix.neighbours`."""
+    squares = np.zeros(len(coordinates))
+    for axis in range(coordinates.shape[1]):
+        squares += (coordinates[:, axis].astype(np.float64, copy=False) - point[axis]) ** 2
+    if k < len(squares):
+        within = np.flatnonzero(squares <= np.partition(squares, k - 1)[k - 1])
+    else:
+        within = np.arange(len(squares))
+    closest = within[np.argsort(squares[within], kind="stable")][:k]
+    return closest, np.sqrt(squares[closest])
+
+
+def _merged(parts: Sequence[tuple[Group, IntArray, FloatArray]], k: int) -> list[Neighbor]:
+    found = [
+        Neighbor(group.kind, group.ids[i], group.shown[i], distance)
+        for group, indices, distances in parts
+        for i, distance in zip(indices.tolist(), distances.tolist(), strict=True)
+    ]
+    return sorted(found, key=lambda neighbor: neighbor.distance)[:k]
