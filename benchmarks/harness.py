@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
+REPEATS = 3
 
 
 @dataclass(frozen=True)
@@ -26,30 +27,42 @@ class Measure:
 
 
 def measured(prepare: Callable[[], Callable[[], str]]) -> Measure:
-    """Prepare, then time the work that is returned; memory counts from when all is prepared."""
+    """Prepare, then do the returned work several times: median time, and memory above the start.
+
+    The kernel's record of the largest memory is reset when all is prepared, so that what
+    preparation freed does not hide what the work takes.
+    """
     work = prepare()
-    before = _peak_mb()
-    wall, cpu = time.perf_counter(), time.process_time()
-    note = work()
-    return Measure(time.perf_counter() - wall, time.process_time() - cpu, _peak_mb() - before, note)
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")
+    before = _status_mb("VmRSS")
+    times = []
+    for _ in range(REPEATS):
+        wall, cpu = time.perf_counter(), time.process_time()
+        note = work()
+        times.append((time.perf_counter() - wall, time.process_time() - cpu))
+    wall, cpu = sorted(times)[len(times) // 2]
+    return Measure(wall, cpu, _status_mb("VmHWM") - before, note)
 
 
-def _peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def _status_mb(name: str) -> float:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith(name))) / 1024
 
 
 def in_own_process(module: str, case: str, folder: Path, limit: int = 900) -> Measure:
     """Run one case of a benchmark module in a fresh interpreter and read back what it measured."""
     command = [sys.executable, "-W", "ignore", "-m", module, case, str(folder)]
+    threads = {f"{library}_NUM_THREADS": str(os.cpu_count()) for library in ("OMP", "OPENBLAS", "NUMBA")}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=os.environ)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=limit, env={**os.environ, **threads}
+        )
     except subprocess.TimeoutExpired:
         return Measure(note=f"not finished in {limit} s")
     if done.returncode != 0:
-        reason = (
-            done.stderr.strip().splitlines()[-1][:90] if done.stderr.strip() else "killed, out of memory?"
-        )
-        return Measure(note=f"fails: {reason}")
+        lines = done.stderr.strip().splitlines()
+        return Measure(note=f"fails: {lines[-1][:90] if lines else 'killed, out of memory?'}")
     return Measure(**json.loads(done.stdout.splitlines()[-1]))
 
 

@@ -74,7 +74,7 @@ def test_file_that_is_not_what_its_name_says(relscape, pairs):
 def test_directory_where_a_file_was_meant(relscape):
     Path("folder.csv").mkdir()
     refused(relscape("coembed", "folder.csv", *LONG), "folder.csv", "texts")
-    refused(relscape("coembed", "folder.csv", "--rows", "doc", "--columns", "word"), "folder.csv", "no text")
+    refused(relscape("coembed", "folder.csv", "--rows", "doc", "--columns", "word"), "folder.csv", "no files")
 
 
 def test_one_row_only(relscape):
@@ -125,9 +125,11 @@ def test_no_permission(relscape, pairs, monkeypatch):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     make = tempfile.mkdtemp
-    monkeypatch.setattr(
-        "tempfile.mkdtemp", lambda *a, **o: denied() if "maps" in str(o.get("dir")) else make(*a, **o)
-    )
+
+    def refuse_in_maps(*arguments, **options):
+        return denied() if "maps" in str(options.get("dir")) else make(*arguments, **options)
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse_in_maps)
     refused(relscape("coembed", pairs, *LONG), "maps/pairs", "no permission there")
     assert list(Path("maps").iterdir()) == []
 

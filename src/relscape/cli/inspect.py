@@ -82,9 +82,8 @@ def info(map_path: MapPath, as_json: Json = False) -> None:
     if as_json:
         print_json(content)
         return
-    say(
-        f"{joint.model or 'A map'} in {joint.n_components} dimensions, drawn by {joint.drawn_by.get('method')}."
-    )
+    drawn_by = joint.drawn_by.get("method", "hand")
+    say(f"{joint.model or 'A map'} in {joint.n_components} dimensions, drawn by {drawn_by}.")
     rows = [(kind, f"{g['things']:,}", ", ".join(g["fields"])) for kind, g in groups.items()]
     print_table(["kind", "things", "fields"], rows)
     for title in ("parameters", "scores", "provenance"):
