@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from relscape import datasets, scores
     from relscape.data import EntitySet, Relation, RelationalData
     from relscape.maps import Map
+    from relscape.models.acas import ACAS
+    from relscape.models.mutual import CoEmbedding
     from relscape.models.placing import place
     from relscape.models.registry import load_model
     from relscape.models.spectral import (
@@ -23,9 +25,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ACAS",
     "CFRM",
     "CORT",
     "BipartiteSpectral",
+    "CoEmbedding",
     "CorrespondenceAnalysis",
     "EntitySet",
     "LatentSemanticIndexing",
@@ -45,9 +49,11 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ACAS": "models.acas",
     "CFRM": "models.spectral",
     "CORT": "models.spectral",
     "BipartiteSpectral": "models.spectral",
+    "CoEmbedding": "models.mutual",
     "CorrespondenceAnalysis": "models.spectral",
     "EntitySet": "data",
     "LatentSemanticIndexing": "models.spectral",
