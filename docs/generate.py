@@ -19,6 +19,8 @@ GROUPS = {
         "LatentSemanticIndexing",
         "CFRM",
         "CORT",
+        "CoEmbedding",
+        "ACAS",
         "load_model",
     ),
     "Maps": ("Map", "place"),

@@ -1,7 +1,8 @@
 """The front door to data sets: those that are always there, and public ones that a person has.
 
-``load_stdlib`` and the classic tables work on every machine. The public sets are read from the folder that
-the environment variable ``RELSCAPE_DATA`` names; :func:`convert` makes them from their publishers' files.
+``load_stdlib``, ``make_shape`` and the classic tables work on every machine. The public sets are read from
+the folder that the environment variable ``RELSCAPE_DATA`` names; :func:`convert` makes them from their
+publishers' files.
 
 >>> [info.name for info in available() if not info.tables]
 ['stdlib', 'smoking', 'hair_eye', 'caithness']
@@ -28,11 +29,13 @@ from relscape.sources.public import (
     load_webkb,
     load_wn18,
 )
+from relscape.sources.shapes import Shape, make_shape
 from relscape.sources.stdlib import load_stdlib, load_stdlib_triples
 
 __all__ = [
     "DatasetInfo",
     "LabelledPoints",
+    "Shape",
     "available",
     "convert",
     "dataset_info",
@@ -54,6 +57,7 @@ __all__ = [
     "load_umls",
     "load_webkb",
     "load_wn18",
+    "make_shape",
 ]
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from relscape import __version__, progress
-from relscape.cli import coembed, demo, doctor, inspect, picture, sets
+from relscape.cli import coembed, demo, doctor, inspect, picture, reproduce, sets
 from relscape.cli.console import Bars, complain
 from relscape.errors import RelscapeError, RelscapeWarning
 
@@ -34,6 +34,7 @@ app.command()(inspect.neighbors)
 app.command()(picture.plot)
 app.command()(inspect.score)
 app.command()(inspect.info)
+app.command()(reproduce.reproduce)
 app.add_typer(sets.app, name="datasets")
 app.command()(doctor.doctor)
 

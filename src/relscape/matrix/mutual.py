@@ -14,7 +14,14 @@ import numpy as np
 from relscape.matrix.operators import ScaledRelation
 from relscape.protocols import FloatArray, RelationOperator
 
-__all__ = ["MutualAxes", "MutualWeights", "averaged_axes", "mutual_operator", "mutual_weights"]
+__all__ = [
+    "MutualAxes",
+    "MutualWeights",
+    "averaged_axes",
+    "mutual_operator",
+    "mutual_weights",
+    "zeta_weights",
+]
 
 
 class MutualWeights(NamedTuple):
@@ -85,6 +92,13 @@ def averaged_axes(relation: RelationOperator, weights: MutualWeights, U: FloatAr
     psi = psi / _norms(psi, weights.u)
     phi = _orthogonal(_column_means(relation, weights, psi), column_metric)
     return MutualAxes(psi, phi, _norms(phi, column_metric) / _norms(psi, row_metric))
+
+
+def zeta_weights(axes: MutualAxes, weights: MutualWeights, zeta: FloatArray) -> FloatArray:
+    """Weights of φ that give the columns' cloud the squared size ζ in the metric D(v) (39, 40)."""
+    sizes = weights.v @ axes.phi**2
+    scale = np.exp(0.5 * (weights.log_b - weights.log_a))
+    return np.asarray(np.sqrt(_ratio(zeta, sizes)) * scale)
 
 
 def _column_means(relation: RelationOperator, weights: MutualWeights, psi: FloatArray) -> FloatArray:

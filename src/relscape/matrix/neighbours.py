@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 from relscape.errors import DataError, ParameterError
 from relscape.protocols import BoolArray, FloatArray, IntArray
@@ -26,6 +27,9 @@ TREE_DIMENSIONS = 10
 TREE_POINTS_PER_NEIGHBOUR = 32
 # Distances whose relative difference is below this may be ordered differently by the tree and by us.
 UNCLEAR = 1e-9
+
+# Up to this many distances one plain table is quicker than a tree or threads.
+FEW_DISTANCES = 2_000_000
 
 
 def nearest(points: Any, queries: Any, k: int) -> tuple[FloatArray, IntArray]:
@@ -67,6 +71,8 @@ def nearest(points: Any, queries: Any, k: int) -> tuple[FloatArray, IntArray]:
 def kth_distance(points: Any, queries: Any, k: int) -> FloatArray:
     """Give the distance from every query to its ``k``-th nearest point."""
     points, queries = _clouds(points, queries, k)
+    if len(points) * len(queries) <= FEW_DISTANCES:
+        return np.asarray(np.partition(cdist(queries, points), k - 1, axis=1)[:, k - 1])
     if _tree_helps(points, k):
         return np.asarray(_tree(points).query(queries, k=[k], workers=-1)[0][:, 0])
     squares, _ = kth_nearest(points, queries, k)

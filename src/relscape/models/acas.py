@@ -124,7 +124,10 @@ class ACAS(CoEmbeddingModel):
         loss, chosen = min(best, key=lambda found: found[0])
         if SAMPLE < used.shape[0] * used.shape[1] <= ALL_PAIRS:
             exact = QuantisedRelation(used, self.n_quantiles, random_state)
-            scored = [(self._loss(exact, shapes(c["p"]), c), c) for _, c in best]
+            finalists = [found for _, found in best] + [
+                _at(start, {"p": p, **fixed}) for p in norms for start in _STARTS
+            ]
+            scored = [(self._loss(exact, shapes(c["p"]), c), c) for c in finalists]
             loss, chosen = min(scored, key=lambda found: found[0])
         self.quantised_loss_ = loss
         return chosen
@@ -134,18 +137,14 @@ class ACAS(CoEmbeddingModel):
     ) -> tuple[float, dict[str, float]]:
         seen: dict[tuple[int, int], float] = {}
 
-        def parameters(at: tuple[int, int]) -> dict[str, float]:
-            free = {"alpha": round(STEP * at[0], 10), "beta": round(STEP * at[1], 10)}
-            return {**free, **fixed}
-
         def loss(at: tuple[int, int]) -> float:
             if at not in seen:
-                seen[at] = self._loss(relation, shape, parameters(at))
-                self.search_trace_.append({**parameters(at), "loss": seen[at]})
+                seen[at] = self._loss(relation, shape, _at(at, fixed))
+                self.search_trace_.append({**_at(at, fixed), "loss": seen[at]})
             return seen[at]
 
         at = pattern_search(loss, _STARTS, (ALPHA_SIZE, BETA_SIZE), _PATTERN)
-        return loss(at), parameters(at)
+        return loss(at), _at(at, fixed)
 
     def _loss(self, relation: QuantisedRelation, shape: Shape, parameters: dict[str, float]) -> float:
         rows, columns = shape.places(parameters["alpha"], parameters["beta"])
@@ -174,6 +173,11 @@ class ACAS(CoEmbeddingModel):
         scale = power(norms, -0.5 - self.parameters_["alpha"])
         scale[np.asarray(seen.sum(axis=1)).ravel() == 0] = np.nan
         return np.asarray(seen @ loadings) * scale[:, None]
+
+
+def _at(point: tuple[int, int], fixed: dict[str, float]) -> dict[str, float]:
+    """Give the parameters at a point of the grid of α and β, where they are not given."""
+    return {"alpha": round(STEP * point[0], 10), "beta": round(STEP * point[1], 10), **fixed}
 
 
 class Shape(NamedTuple):

@@ -86,9 +86,12 @@ class BlockwiseModel(CoEmbeddingModel):
         self.row_defined_, self.column_defined_ = self.row_defined_ & ~rows, self.column_defined_ & ~columns
 
     def _within_one_block(self, new: SparseArray, component: IntArray) -> SparseArray:
-        """Keep of every new object only the relations to the block where most of its weight lies."""
+        """Keep of every new object only the relations to the block where most of its weight lies.
+
+        Where blocks share a map, or only one has a place, all relations to placed objects count.
+        """
         blocks = int(component.max()) + 1
-        if blocks == 1:
+        if self.components != "each" or blocks == 1:
             return new
         known = np.flatnonzero(component >= 0)
         indicator = csr_array(

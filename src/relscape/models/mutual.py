@@ -15,6 +15,7 @@ from relscape.matrix.mutual import (
     averaged_axes,
     mutual_operator,
     mutual_weights,
+    zeta_weights,
 )
 from relscape.matrix.mutual_pairs import mutual_pairs
 from relscape.matrix.operators import LocalRelation
@@ -26,7 +27,7 @@ from relscape.models.mutual_search import (
     axis_weights,
     choose_parameters,
 )
-from relscape.models.spectral import check_axes
+from relscape.models.spectral import check_axes, rounding_floor
 from relscape.protocols import FloatArray, RelationOperator, SparseArray
 from relscape.scores.neighbourhood import gamma_of_pairs
 from relscape.solvers.spectral import truncated_svd
@@ -54,23 +55,27 @@ def mutual_axes(
         return MutualAxes(np.zeros((m, k)), np.zeros((n, k)), np.zeros(k))
     operator = mutual_operator(relation, weights)
     found = truncated_svd(operator, k_there, np.random.default_rng(0), tolerance, start)
-    axes = averaged_axes(relation, weights, found.U)
-    real = axes.sigma > 1e-14 * np.sqrt(max(m, n))
+    # The decomposition tells structure from rounding; the σ of averaged rounding can be anything.
+    real = found.values > rounding_floor(m, n)
+    axes = averaged_axes(relation, weights, found.U[:, real])
     pad = [(0, 0), (0, k - int(real.sum()))]
-    return MutualAxes(
-        np.pad(axes.psi[:, real], pad), np.pad(axes.phi[:, real], pad), np.pad(axes.sigma[real], pad[1])
-    )
+    return MutualAxes(np.pad(axes.psi, pad), np.pad(axes.phi, pad), np.pad(axes.sigma, pad[1]))
 
 
 class _Decomposer:
-    """Decomposes one relation for many (η₁, η₂), each started from the nearest one before."""
+    """Decomposes one relation for many (η₁, η₂), each started from the nearest one before.
 
-    def __init__(self, relation: RelationOperator, k: int) -> None:
-        self._relation, self._k = relation, k
+    With ζ given, φ is scaled such that ξ = 1 and γ = 0 lay out the form with ζ.
+    """
+
+    def __init__(self, relation: RelationOperator, k: int, zeta: FloatArray | None) -> None:
+        self._relation, self._k, self._zeta = relation, k, zeta
         self._starts: dict[tuple[float, float], FloatArray] = {}
 
-    def __call__(self, eta_rows: float, eta_columns: float) -> MutualAxes:
+    def __call__(self, eta_rows: float, eta_columns: float, final: bool = False) -> MutualAxes:
         weights = mutual_weights(self._relation, eta_rows, eta_columns)
+        if final:  # as the fit itself will do it, so that Γ is the same to the last pair
+            return self._sized(mutual_axes(self._relation, weights, self._k), weights)
         start = None
         if self._starts:
             nearest = min(self._starts, key=lambda e: (abs(e[0] - eta_rows) + abs(e[1] - eta_columns), e))
@@ -82,8 +87,15 @@ class _Decomposer:
         else:
             vectors = axes.psi * np.sqrt(weights.a * weights.u)[:, None]
         sizes = np.linalg.norm(vectors, axis=0).clip(np.finfo(float).tiny)
-        self._starts[eta_rows, eta_columns] = (vectors / sizes).sum(axis=1)
-        return axes
+        direction = (vectors / sizes).sum(axis=1)
+        if direction.any():
+            self._starts[eta_rows, eta_columns] = direction
+        return self._sized(axes, weights)
+
+    def _sized(self, axes: MutualAxes, weights: MutualWeights) -> MutualAxes:
+        if self._zeta is None:
+            return axes
+        return axes._replace(phi=axes.phi * zeta_weights(axes, weights, self._zeta) * axes.sigma)
 
 
 class CoEmbedding(BlockwiseModel):
@@ -115,7 +127,7 @@ class CoEmbedding(BlockwiseModel):
     components : {"largest", "each", "joint"}
         What to do when the relation falls into blocks that nothing connects.
     max_evaluations : int
-        Most decompositions the search may make.
+        Most decompositions the search may make, before its best few are compared.
     random_state : int, Generator or None
         Drives the search.
 
@@ -130,7 +142,7 @@ class CoEmbedding(BlockwiseModel):
         Γ of the result at ``search_neighbourhood_`` and the number of pairs it counts: exact after a
         search, else from at most 10,000 sampled pairs.
     search_trace_ : list of dict
-        Every candidate with its Γ, sampled or exact, in order.
+        Every candidate with its ``gamma_loss``, sampled or exact, in order.
     """
 
     def __init__(
@@ -170,7 +182,7 @@ class CoEmbedding(BlockwiseModel):
         self.row_weights_, self.column_weights_ = np.zeros(m), np.zeros(n)
         for number, part in enumerate(self._parts(relation)):
             if number == 0:
-                parameters = self._choose(part.relation, fixed)
+                parameters = self._choose(part.relation, fixed, zeta)
             weights = mutual_weights(part.relation, parameters.eta_rows, parameters.eta_columns)
             axes = mutual_axes(part.relation, weights, k)
             if number == 0:
@@ -209,9 +221,11 @@ class CoEmbedding(BlockwiseModel):
             )
         return zeta
 
-    def _choose(self, relation: RelationOperator, fixed: dict[str, float]) -> MutualParameters:
+    def _choose(
+        self, relation: RelationOperator, fixed: dict[str, float], zeta: FloatArray | None
+    ) -> MutualParameters:
         """Take the parameters as given, or search those that are "auto"."""
-        if self.zeta is not None:
+        if zeta is not None:
             fixed = {**fixed, "xi": 1.0, "gamma": 0.0}
         neighbourhood = Neighbourhood(self.k_rows, self.k_columns, self.ties)
         self.search_trace_: list[dict[str, Any]] = []
@@ -222,7 +236,7 @@ class CoEmbedding(BlockwiseModel):
             raise ParameterError("'auto' needs the relation in memory; for an operator give all four.")
         else:
             choice = choose_parameters(
-                _Decomposer(relation, min(self.n_components, min(relation.shape))),
+                _Decomposer(relation, self.n_components, zeta),
                 csr_array(relation.matrix),
                 neighbourhood,
                 fixed,
@@ -249,8 +263,7 @@ class CoEmbedding(BlockwiseModel):
         if zeta is None:
             row_weights, column_weights = axis_weights(axes.sigma, parameters.xi, parameters.gamma)
         else:
-            sizes = np.exp(weights.log_a) * (weights.v @ phi**2)
-            row_weights, column_weights = np.ones_like(sizes), np.sqrt(_ratio(zeta, sizes))
+            row_weights, column_weights = np.ones_like(axes.sigma), zeta_weights(axes, weights, zeta)
         self.row_embedding_[part.rows] = psi * row_weights
         self.column_embedding_[part.columns] = phi * column_weights
         self.row_weights_[part.rows], self.column_weights_[part.columns] = weights.a, weights.b

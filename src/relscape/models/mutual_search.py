@@ -28,8 +28,8 @@ GRID_STEP, XI_SIZE, GAMMA_SIZE = 0.1, 30, 31  # ξ 0.1 … 3, γ 0 … 3
 SAMPLE = 1_000
 FINALISTS = 3
 SATURATED = 0.9
-WIDEST_SHARE = 0.1
-_PATTERN = (6, 3, 1)
+WIDEST, WIDEST_SHARE = 40, 0.1  # neighbourhoods grow to so many, and to this share of the objects
+_PATTERN = (6, 2)
 _START_SCALES = ((9, 5), (9, 0))  # ξ = 1 with CA's γ = ½ and BGP's γ = 0
 
 
@@ -82,7 +82,7 @@ def _placed(axes: MutualAxes, xi: float, gamma: float) -> tuple[FloatArray, Floa
 
 
 def choose_parameters(
-    decompose: Callable[[float, float], MutualAxes],
+    decompose: Callable[..., MutualAxes],
     matrix: SparseArray,
     neighbourhood: Neighbourhood,
     fixed: dict[str, float],
@@ -95,11 +95,11 @@ def choose_parameters(
     ----------
     decompose : callable
         Gives the axes for (η₁, η₂); called at most ``max_evaluations`` times in the search, and
-        again for the finalists.
+        with ``final=True``, for all digits, for each (η₁, η₂) among the finalists.
     matrix : sparse array
         The relation, for its mutual pairs.
     neighbourhood : Neighbourhood
-        What Γ counts as near. If nothing survives it on a CA map, it is widened, with a warning.
+        What Γ counts as near. If next to nothing survives it at the start, it is widened, with a warning.
     fixed : dict
         Parameters that are given.
     max_evaluations : int
@@ -107,8 +107,10 @@ def choose_parameters(
     random_state : numpy.random.Generator
         Draws the sample of pairs and drives the evolution.
     """
-    start = decompose(fixed.get("eta_rows", 1.0), fixed.get("eta_columns", 1.0))
-    searched, pairs, sample = _informative(start, matrix, neighbourhood, random_state)
+    first = CA_LIKE._replace(**fixed)
+    start = decompose(first.eta_rows, first.eta_columns)
+    placed = _placed(start, first.xi, first.gamma)
+    searched, pairs, sample = _informative(placed, matrix, neighbourhood, random_state)
     trace: list[dict[str, Any]] = []
     best: dict[tuple[float, float], tuple[float, MutualParameters]] = {}
     judge = _Judge(sample, searched, fixed)
@@ -117,9 +119,9 @@ def choose_parameters(
         etas = tuple(ETA_STEP * index for index in point)
         etas = (fixed.get("eta_rows", etas[0]), fixed.get("eta_columns", etas[1]))
         if etas not in best:
-            loss, parameters = judge.best_scales(decompose(*etas), *etas)
-            best[etas] = loss, parameters
-            trace.append({**parameters._asdict(), "gamma": loss, "exact": False})
+            axes = start if etas == first[:2] else decompose(*etas)
+            best[etas] = judge.best_scales(axes, *etas)
+            trace.append(_entry(*best[etas], exact=False))
             task.advance()
         loss, parameters = best[etas]
         return loss + 1e-6 * parameters.distance()
@@ -133,10 +135,15 @@ def choose_parameters(
             reason = evolve(cost, sizes, _starts(sizes), max_evaluations, random_state).reason
     finalists = [parameters for _, parameters in sorted(best.values(), key=lambda b: (b[0], b[1].distance()))]
     finalists = list(dict.fromkeys([*finalists[:FINALISTS], *_members(fixed)]))
-    scored = [(_exact(decompose, pairs, searched, p), p) for p in finalists]
-    trace += [{**p._asdict(), "gamma": terms.loss, "exact": True} for terms, p in scored]
+    finest = {etas: decompose(*etas, final=True) for etas in dict.fromkeys(p[:2] for p in finalists)}
+    scored = [(_gamma(pairs, *_placed(finest[p[:2]], p.xi, p.gamma), searched), p) for p in finalists]
+    trace += [_entry(terms.loss, p, exact=True) for terms, p in scored]
     terms, parameters = min(scored, key=lambda s: (s[0].loss, s[1].distance()))
     return Choice(parameters, terms, searched, trace, reason)
+
+
+def _entry(loss: float, parameters: MutualParameters, exact: bool) -> dict[str, Any]:
+    return {**parameters._asdict(), "gamma_loss": loss, "exact": exact}
 
 
 def _starts(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -185,43 +192,47 @@ def _gamma(pairs: Pairs, rows: FloatArray, columns: FloatArray, neighbourhood: N
     return gamma_of_pairs(pairs, rows, columns, *neighbourhood)
 
 
-def _exact(
-    decompose: Callable[[float, float], MutualAxes],
-    pairs: Pairs,
-    neighbourhood: Neighbourhood,
-    parameters: MutualParameters,
-) -> GammaTerms:
-    axes = decompose(parameters.eta_rows, parameters.eta_columns)
-    return _gamma(pairs, *_placed(axes, parameters.xi, parameters.gamma), neighbourhood)
-
-
 def _informative(
-    axes: MutualAxes, matrix: SparseArray, neighbourhood: Neighbourhood, random_state: np.random.Generator
+    placed: tuple[FloatArray, FloatArray],
+    matrix: SparseArray,
+    neighbourhood: Neighbourhood,
+    random_state: np.random.Generator,
 ) -> tuple[Neighbourhood, Pairs, Pairs]:
     """Widen neighbourhoods until Γ can tell maps apart, and draw the sample of pairs to search by."""
     m, n = matrix.shape
-    rows, columns = _placed(axes, CA_LIKE.xi, CA_LIKE.gamma)
     searched = neighbourhood
     while True:
         pairs = mutual_pairs(matrix, *searched)
         sample = _drawn(pairs, random_state)
-        ratio = _gamma(sample, rows, columns, searched).ratio
+        ratio = _gamma(sample, *placed, searched).ratio
         wider = searched._replace(
-            k_rows=min(2 * searched.k_rows, max(searched.k_rows, int(WIDEST_SHARE * m))),
-            k_columns=min(2 * searched.k_columns, max(searched.k_columns, int(WIDEST_SHARE * n))),
+            k_rows=min(2 * searched.k_rows, max(searched.k_rows, min(WIDEST, int(WIDEST_SHARE * m)))),
+            k_columns=min(
+                2 * searched.k_columns, max(searched.k_columns, min(WIDEST, int(WIDEST_SHARE * n)))
+            ),
         )
         if ratio <= SATURATED or wider == searched:
             break
         searched = wider
     if searched != neighbourhood:
-        warnings.warn(
-            f"with k_rows={neighbourhood.k_rows} and k_columns={neighbourhood.k_columns} a CA map keeps next "
-            "to no mutual neighbours of this relation, so they cannot guide a choice; searching with "
-            f"k_rows={searched.k_rows} and k_columns={searched.k_columns} ({ratio:.0%} lost) instead.",
-            RelscapeWarning,
-            stacklevel=7,
+        _warn(
+            neighbourhood,
+            f"searching with k_rows={searched.k_rows} and k_columns={searched.k_columns} ({ratio:.0%} lost) "
+            "instead.",
         )
+    elif ratio > SATURATED:
+        _warn(neighbourhood, "the relation is too small for wider ones, so take the choice with care.")
     return searched, pairs, sample
+
+
+def _warn(neighbourhood: Neighbourhood, remedy: str) -> None:
+    warnings.warn(
+        f"with k_rows={neighbourhood.k_rows} and k_columns={neighbourhood.k_columns} the map that the search "
+        "starts from keeps next to no mutual neighbours of this relation, so they can hardly guide a choice; "
+        f"{remedy}",
+        RelscapeWarning,
+        stacklevel=7,
+    )
 
 
 def _drawn(pairs: Pairs, random_state: np.random.Generator) -> Pairs:

@@ -126,7 +126,7 @@ def check_axes(values: FloatArray, shape: tuple[int, int]) -> None:
         advice = f"ask for at most {found}" if found else "nothing in it tells its objects apart"
         raise ParameterError(f"n_components={k} is too large: {size}; {advice}.")
     if found < k:
-        warnings.warn(f"n_components={k}, but {size}; the others are zero.", RelscapeWarning, stacklevel=5)
+        warnings.warn(f"n_components={k}, but {size}; the others are zero.", RelscapeWarning, stacklevel=4)
 
 
 def rounding_floor(m: int, n: int) -> float:
@@ -319,7 +319,9 @@ class CFRM(ScaledSVDModel):
 
 
 class CORT(ScaledSVDModel):
-    r"""Co-embedding by relation and its transition: :math:`U (Σ + Σ^2)^{1/2}`, :math:`V (Σ + Σ^2)^{1/2}`.
+    r"""CORT: :math:`U (Σ + Σ^2)^{1/2}` and :math:`V (Σ + Σ^2)^{1/2}` of R itself.
+
+    In the form that Wu's thesis tabulates (table 3.1), after Mu and Goulermas (2013).
 
     Parameters
     ----------

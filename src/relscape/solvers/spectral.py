@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, svd
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, svds
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from relscape.errors import DataError, ParameterError
 from relscape.protocols import FloatArray
@@ -20,13 +21,18 @@ DENSE_ENTRIES = 1_000_000
 GRAM_SIDE = 64
 
 
+@cache
+def _thread_controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
 def one_thread() -> Any:
     """Keep linear algebra on one thread while the context lasts.
 
     The order in which several threads add up changes the last digits; sparse products dominate the
     time anyway, and here they are serial.
     """
-    return threadpool_limits(1, "blas")
+    return _thread_controller().limit(limits=1, user_api="blas")
 
 
 class Triplets(NamedTuple):
@@ -97,7 +103,9 @@ def _truncated(
         U, values, Vt = svds(
             operator,
             k=k,
-            ncv=min(smaller, 2 * k + 6),  # a little more room than scipy gives saves a fifth of the products
+            ncv=2 * k + 6
+            if 2 * k + 6 < smaller
+            else None,  # a little more room than scipy gives saves a fifth of the products
             solver="arpack",
             v0=first,
             tol=tolerance,

@@ -1,0 +1,67 @@
+"""``relscape reproduce``: published experiments run again, ours beside what was claimed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from relscape.cli.console import next_step, print_json, print_table, say
+from relscape.project.experiments import experiments
+from relscape.project.report import report_tables, summary, write_results
+from relscape.project.runner import run_experiment
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    name: Annotated[str, typer.Argument(help="Name of an experiment, or 'list'.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for the results.", show_default="results/NAME"),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A small part, to see that it works.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
+) -> None:
+    """Run a published experiment again and say what was reached."""
+    if name == "list":
+        _list(as_json)
+        return
+    run = run_experiment(name, quick)
+    target = write_results(run, output or Path("results") / name)
+    if as_json:
+        print_json({**summary(run), "output": str(target)})
+        return
+    say(f"{run.experiment.title} ({run.experiment.reference})")
+    say(run.experiment.about)
+    if quick:
+        say("A quick trial on a small part: the numbers and verdicts mean little.")
+    for title, headers, rows in report_tables(run):
+        say(f"\n{title}")
+        print_table(headers, rows)
+    for note in run.findings.notes:
+        say(f"- {note}")
+    say("")
+    for verdict in run.verdicts:
+        say(f"{verdict.claim}, {verdict.text}: {verdict.outcome.upper()}. {verdict.why}.")
+    say(f"Wrote {target} in {run.seconds:.0f} s.")
+    next_step("relscape reproduce list")
+
+
+def _list(as_json: bool) -> None:
+    known = experiments()
+    if as_json:
+        content = {
+            name: {
+                "title": entry.title,
+                "reference": entry.reference,
+                "cost": entry.cost,
+                "claims": {claim.name: claim.text for claim in entry.claims},
+            }
+            for name, entry in known.items()
+        }
+        print_json(content)
+        return
+    print_table(["name", "what it is", "takes"], [(n, e.title, e.cost) for n, e in known.items()])
+    next_step(f"relscape reproduce {next(iter(known))} --quick")

@@ -1,0 +1,1 @@
+"""Studies from one command: published experiments as data, run again, and told honestly."""

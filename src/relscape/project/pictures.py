@@ -1,0 +1,117 @@
+"""Pictures of experiments: maps beside the truth, and measures as curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from relscape.plot.palette import CLASS_COLORS, KIND_COLORS, LIGHT, MARKERS
+from relscape.project.outcome import Findings, by_place, methods_in
+from relscape.protocols import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["curves", "shape_grid", "shape_pictures"]
+
+Clouds = tuple[FloatArray, FloatArray] | None
+Drawn = Mapping[str, Mapping[str, Clouds]]
+_LINES = ("-", "--", "-.", ":")
+
+
+def shape_pictures(drawn: Drawn) -> dict[str, Figure]:
+    """Draw all shapes by every method in one grid, and a figure a method of its own."""
+    figures = {"overview": shape_grid(drawn)}
+    for method in next(iter(drawn.values())):
+        figures[method] = _panels({name: clouds[method] for name, clouds in drawn.items()}, method)
+    return figures
+
+
+def shape_grid(drawn: Drawn) -> Figure:
+    """Draw one row of panels a shape, with the truth first; rows are dots, columns triangles."""
+    import matplotlib.pyplot as plt
+
+    titles = list(next(iter(drawn.values())))
+    figure, axes = plt.subplots(
+        len(drawn), len(titles), figsize=(1.5 * len(titles), 1.5 * len(drawn)), squeeze=False
+    )
+    for line, (name, clouds) in zip(axes, drawn.items(), strict=True):
+        for panel, title in zip(line, titles, strict=True):
+            _panel(panel, clouds[title], 2.0)
+        line[0].set_ylabel(name, color=LIGHT.ink)
+    for panel, title in zip(axes[0], titles, strict=True):
+        panel.set_title(title, fontsize=10, color=LIGHT.ink)
+    return _finished(figure)
+
+
+def _panels(clouds: Mapping[str, Clouds], title: str) -> Figure:
+    import matplotlib.pyplot as plt
+
+    across = min(4, len(clouds))
+    down = -(-len(clouds) // across)
+    figure, axes = plt.subplots(down, across, figsize=(2.6 * across, 2.6 * down), squeeze=False)
+    for panel in axes.flat[len(clouds) :]:
+        panel.set_visible(False)
+    for panel, (name, cloud) in zip(axes.flat, clouds.items(), strict=False):
+        _panel(panel, cloud, 5.0)
+        panel.set_title(name, fontsize=10, color=LIGHT.ink)
+    figure.suptitle(title)
+    return _finished(figure)
+
+
+def _panel(panel: Any, clouds: Clouds, size: float) -> None:
+    panel.set_xticks([])
+    panel.set_yticks([])
+    for side in panel.spines.values():
+        side.set_color(LIGHT.faint)
+    if clouds is None:
+        panel.text(0.5, 0.5, "refused", ha="center", va="center", transform=panel.transAxes)
+        return
+    for points, color, marker in zip(clouds, KIND_COLORS, MARKERS, strict=False):
+        panel.scatter(*points.T, s=size, color=color, marker=marker, linewidths=0)
+    panel.set_aspect("equal", adjustable="datalim")
+
+
+def curves(
+    findings: Findings,
+    along: str,
+    measures: tuple[str, ...],
+    where: Mapping[str, Any] | None = None,
+    logarithmic: bool = False,
+) -> dict[str, Figure]:
+    """Draw measures against one key, a panel a set and a line a method; nothing where there is nothing."""
+    import matplotlib.pyplot as plt
+
+    fixed = where or {}
+    records = [r for r in findings.records if all(r[key] == value for key, value in fixed.items())]
+    sets, methods = list(dict.fromkeys(r["set"] for r in records)), methods_in(records)
+    if not records:
+        return {}
+    figure, axes = plt.subplots(
+        len(measures), len(sets), figsize=(4.2 * len(sets), 3.2 * len(measures)), squeeze=False
+    )
+    for line, measure in zip(axes, measures, strict=True):
+        for panel, name in zip(line, sets, strict=True):
+            table = by_place([r for r in records if r["set"] == name], (along,), measure)
+            for number, method in enumerate(methods):
+                points = [(at, values[method]) for (at,), values in table.items() if method in values]
+                if points:
+                    style = _LINES[number // 4 % len(_LINES)]
+                    color = CLASS_COLORS[number % len(CLASS_COLORS)]
+                    panel.plot(*zip(*points, strict=True), style, marker="o", ms=3, color=color, label=method)
+            panel.set(title=name, xlabel=along, ylabel=measure)
+            if logarithmic:
+                panel.set_yscale("log")
+            for side in ("top", "right"):
+                panel.spines[side].set_visible(False)
+    axes[0][-1].legend(fontsize=8, frameon=False)
+    return {f"by_{along}": _finished(figure)}
+
+
+def _finished(figure: Figure) -> Figure:
+    """Lay a figure out, and take it from matplotlib's own list of open ones."""
+    import matplotlib.pyplot as plt
+
+    figure.tight_layout()
+    plt.close(figure)
+    return figure

@@ -1,0 +1,113 @@
+"""Telling what an experiment gave: tables to read, and files to keep."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from relscape.maps.files import replace_directory
+from relscape.maps.state import plain
+from relscape.plot.saving import save_picture
+from relscape.project.outcome import by_place, methods_in
+from relscape.project.runner import Run
+
+__all__ = ["ReportTable", "report_tables", "summary", "write_results"]
+
+RESULTS, RECORDS = "results.json", "records.csv"
+_DPI = 110
+
+
+class ReportTable(NamedTuple):
+    """One measure: a line a place, a column a method; figures from elsewhere on lines of their own."""
+
+    title: str
+    headers: list[str]
+    rows: list[list[str]]
+
+
+def report_tables(run: Run) -> list[ReportTable]:
+    """Set out every measure, ours beside the figures that come with the experiment."""
+    found, methods = run.findings, methods_in(run.findings.records)
+    tables = []
+    for measure in found.measures:
+        rows = []
+        for place, values in by_place(found.records, found.keys, measure).items():
+            rows.append([*map(str, place), "ours", *(_cell(values.get(m)) for m in methods)])
+            beside = _beside(run, dict(zip(found.keys, place, strict=True)), measure)
+            if beside:
+                rows.append([*map(str, place), "check", *(_cell(beside.get(m)) for m in methods)])
+        tables.append(ReportTable(measure, [*found.keys, "", *methods], rows))
+    return tables
+
+
+def _beside(run: Run, place: dict[str, Any], measure: str) -> dict[str, float]:
+    for figure in run.experiment.figures:
+        if figure["measure"] == measure and all(figure.get(key) == at for key, at in place.items()):
+            values: dict[str, float] = figure["values"]
+            return values
+    return {}
+
+
+def _cell(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.1f}" if value >= 10 else f"{value:.3f}"
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """Give everything but the pictures, for machines."""
+    return {
+        "experiment": run.experiment.name,
+        "title": run.experiment.title,
+        "reference": run.experiment.reference,
+        "quick": run.quick,
+        "settings": run.settings,
+        "seconds": round(run.seconds, 1),
+        "packages": run.packages,
+        "verdicts": [vars(verdict) for verdict in run.verdicts],
+        "notes": run.findings.notes,
+        "records": run.findings.records,
+        "figures": [dict(figure) for figure in run.experiment.figures],
+    }
+
+
+def write_results(run: Run, path: Path) -> Path:
+    """Write the results as JSON, CSV and pictures into a directory, whole or not at all."""
+
+    def write(directory: Path) -> None:
+        pictures = [f"{name}.png" for name in run.findings.pictures]
+        content = {**summary(run), "files": [RESULTS, RECORDS, *pictures]}
+        text = json.dumps(content, ensure_ascii=False, indent=1, default=plain)
+        (directory / RESULTS).write_text(text + "\n", encoding="utf-8")
+        (directory / RECORDS).write_text(_table(run), encoding="utf-8")
+        for name, figure in run.findings.pictures.items():
+            save_picture(figure, directory / f"{name}.png", dpi=_DPI)
+
+    replace_directory(path, write, _owned)
+    return path
+
+
+def _table(run: Run) -> str:
+    """Give the records as CSV, what was chosen as JSON in its column."""
+    records = [
+        {**r, "chosen": json.dumps(r["chosen"], default=plain, ensure_ascii=False)}
+        for r in run.findings.records
+    ]
+    columns = list(dict.fromkeys(name for record in records for name in record))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def _owned(directory: Path) -> set[str] | None:
+    """Name the files of an earlier run, or nothing where the directory is not one of ours."""
+    try:
+        content = json.loads((directory / RESULTS).read_text(encoding="utf-8"))
+        return set(content["files"]) if "experiment" in content else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,56 @@
+"""Running an experiment again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from relscape import progress
+from relscape.errors import StorageError
+from relscape.project.coembedding import PROCEDURES
+from relscape.project.experiments import Experiment, experiment
+from relscape.project.outcome import Findings, Verdict
+from relscape.project.verdicts import judged
+
+__all__ = ["Run", "run_experiment"]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One run of an experiment: its settings, findings, verdicts and how long it took."""
+
+    experiment: Experiment
+    quick: bool
+    settings: Mapping[str, Any]
+    findings: Findings
+    verdicts: list[Verdict]
+    seconds: float
+    packages: Mapping[str, str]
+
+
+def run_experiment(name: str, quick: bool = False) -> Run:
+    """Run an experiment by its name; ``quick`` takes a small part of it, to see that it works.
+
+    Data sets that are not on this machine are left out with a note; where none is left, their absence is
+    the error.
+    """
+    chosen = experiment(name)
+    settings = chosen.chosen(quick)
+    if not quick:
+        progress.note(f"{name} takes {chosen.cost}.")
+    started = time.perf_counter()
+    findings = PROCEDURES[chosen.procedure](settings)
+    if not findings.records:
+        raise StorageError(f"{name} has no data to run on: " + " ".join(findings.notes))
+    return Run(
+        chosen,
+        quick,
+        settings,
+        findings,
+        judged(chosen, findings),
+        time.perf_counter() - started,
+        {package: version(package) for package in ("relscape", "numpy", "scipy", "scikit-learn")},
+    )
