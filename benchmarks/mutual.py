@@ -58,7 +58,8 @@ def prepare_search(matrix: csr_array) -> Callable[[], str]:
     def work() -> str:
         model = rs.CoEmbedding(max_evaluations=EVALUATIONS, random_state=0).fit(matrix)
         chosen = ", ".join(f"{name} {value:g}" for name, value in model.parameters_.items())
-        return f"{chosen}; Γ {model.gamma_loss_:.0f} of {model.gamma_pairs_} at k = {model.search_neighbourhood_[:2]}"
+        near = model.search_neighbourhood_[:2]
+        return f"{chosen}; Γ {model.gamma_loss_:.0f} of {model.gamma_pairs_} at k = {near}"
 
     return work
 

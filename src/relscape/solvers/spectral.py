@@ -99,6 +99,7 @@ def _truncated(
             f"n_components={k} is all of the {m} × {n} relation's dimensions; ask for at most {smaller - 1}."
         )
     first = random_state.uniform(-1.0, 1.0, smaller) if start is None else start
+    room = 2 * k + 6  # a little more than scipy gives saves a fifth of the products
     try:
         U, values, Vt = svds(
             operator,
