@@ -104,9 +104,7 @@ def _truncated(
         U, values, Vt = svds(
             operator,
             k=k,
-            ncv=2 * k + 6
-            if 2 * k + 6 < smaller
-            else None,  # a little more room than scipy gives saves a fifth of the products
+            ncv=room if room < smaller else None,
             solver="arpack",
             v0=first,
             tol=tolerance,
