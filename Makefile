@@ -2,12 +2,19 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+APP_STAMP := $(VENV)/.app
 STAMP := $(VENV)/.dev
 BENCH_STAMP := $(VENV)/.bench
 
 .PHONY: setup demo test test-all lint bench docs clean
 
 setup: $(STAMP)
+
+# the package alone, for those who only want to use it
+$(APP_STAMP): pyproject.toml | $(BIN)/python
+	@echo "installing relscape into $(VENV), about a minute ..."
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -19,6 +26,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMP): pyproject.toml | $(BIN)/python
+	@echo "installing relscape and what its development needs into $(VENV), a minute or two ..."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
@@ -26,7 +34,7 @@ $(BENCH_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
-demo: $(STAMP)
+demo: $(APP_STAMP)
 	$(BIN)/relscape demo
 
 test: $(STAMP) lint

@@ -79,15 +79,15 @@ def test_directory_where_a_file_was_meant(relscape):
 
 def test_one_row_only(relscape):
     Path("one.csv").write_text(HEAD)
-    refused(relscape("coembed", "one.csv", *LONG), "n_components=2 is too large")
+    refused(relscape("coembed", "one.csv", *LONG), "--dimensions 2 is too large")
 
 
 def test_too_many_dimensions(relscape, pairs, made):
     before = rs.Map.load(made).coordinates("doc")
-    refused(relscape("coembed", pairs, *LONG, "-k", 9), "n_components=9 is too large", "at most 3")
+    refused(relscape("coembed", pairs, *LONG, "-k", 9), "--dimensions 9 is too large", "at most 3")
     assert (rs.Map.load(made).coordinates("doc") == before).all()
-    refused(relscape("coembed", pairs, *LONG, "-k", 4), "n_components=4, but this relation", "has 3 axes.")
-    refused(relscape("coembed", pairs, *LONG, "-k", 0), "n_components=0")
+    refused(relscape("coembed", pairs, *LONG, "-k", 4), "--dimensions 4, but this relation", "has 3 axes.")
+    refused(relscape("coembed", pairs, *LONG, "-k", 0), "--dimensions 0")
     refused(relscape("coembed", pairs, *LONG, "-k", "two"), "--dimensions", "integer")
 
 

@@ -24,9 +24,8 @@ def test_pairs_become_a_map(relscape, pairs):
     joint = rs.Map.load("out/news")
     expected = rs.CorrespondenceAnalysis().fit(rs.read(pairs, "doc", "word", "n"))
     np.testing.assert_array_equal(joint.coordinates("doc"), expected.row_embedding_)
-    assert joint.provenance["source"] == {
-        "files": ["pairs.csv"], "rows": "doc", "columns": "word", "weight": "n", "min_df": 1, "ngrams": "1",
-    }  # fmt: skip
+    source = {"files": ["pairs.csv"], "rows": "doc", "columns": "word", "weight": "n"}
+    assert joint.provenance["source"] == source
 
 
 def test_json_is_one_object(relscape, pairs):
@@ -54,7 +53,7 @@ def test_wide_tables(relscape, tmp_path):
     Path("wide.csv").write_text("staff;none;light\nSM;4,5;2\nJM;4;3\nSE;25;10\n")
     done = relscape("coembed", "wide.csv", "-k", 1)
     assert done.code == 0
-    assert rs.Map.load("maps/wide").group("row").ids.tolist() == ["SM", "JM", "SE"]
+    assert rs.Map.load("maps/wide").group("staff").ids.tolist() == ["SM", "JM", "SE"]
 
 
 def test_texts(relscape, tmp_path):
@@ -81,6 +80,27 @@ def test_texts(relscape, tmp_path):
     placed = relscape("place", "maps/talks", "new.csv", "--json")
     assert placed.code == 0, placed.err
     assert placed.json["placed"] == 1
+
+
+def test_a_text_map_takes_back_its_own_source(relscape):
+    """Whatever the options that read it, its own documents are placed where they are."""
+    lines = ["the cat and the dog", "a dog and a fish swim", "the fish and cat swim", "the cat and a cat"]
+    Path("talks.csv").write_text("title,abstract\n" + "".join(f"t{i},{t}\n" for i, t in enumerate(lines)))
+    options = ("--text", "abstract", "--id", "title", "--stop-words", "english", "--ngrams", "1-2")
+    assert relscape("coembed", "talks.csv", *options, "-o", "maps/t").code == 0
+    assert relscape("place", "maps/t", "talks.csv", "-o", "maps/again").code == 0
+    old, new = rs.Map.load("maps/t").group("doc"), rs.Map.load("maps/again").group("doc")
+    assert new.ids.tolist() == old.ids.tolist()
+    np.testing.assert_allclose(new.coordinates, old.coordinates, atol=1e-10)
+    done = relscape("score", "maps/t", "talks.csv")
+    assert done.code == 0, done.err
+
+
+def test_fields_that_match_nothing_are_noted(relscape, pairs):
+    Path("people.csv").write_text("name,age\nAda,3\n")
+    done = relscape("coembed", pairs, *LONG, "--row-info", "people.csv")
+    assert "people.csv says nothing of 4 of 4 doc; is its first column the id?" in done.err
+    assert relscape("coembed", pairs, *LONG, "--row-info", "people.csv", "--strict").code == 1
 
 
 def test_folder_of_texts(relscape, tmp_path):

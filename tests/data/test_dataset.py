@@ -395,3 +395,27 @@ def test_degrees_refuse_kinds_that_take_no_part() -> None:
         more.degrees("wrod", "links")
     with pytest.raises(ParameterError, match="say which one"):
         more.degrees("doc")
+
+
+def test_the_names_of_a_wide_frame_become_kinds() -> None:
+    frame = pd.crosstab(pd.Series(["a", "b"], name="kunde"), pd.Series(["x", "y"], name="ware"))
+    data = RelationalData.from_frame(frame)
+    assert data.kinds == ("kunde", "ware")
+    assert data.relation().name == "kunde-ware"
+
+
+def test_from_matrix_takes_the_names_of_a_frame() -> None:
+    frame = pd.DataFrame([[1, 2]], index=["d"], columns=["x", 1990])
+    data = RelationalData.from_matrix(frame, "doc", "word")
+    assert data.entities["doc"].ids.tolist() == ["d"]
+    assert data.entities["word"].ids.tolist() == ["x", "1990"]
+    given = RelationalData.from_matrix(frame, "doc", "word", ["e"], ["y", "z"])
+    assert given.entities["doc"].ids.tolist() == ["e"]
+    assert given.entities["word"].ids.tolist() == ["y", "z"]
+
+
+def test_weights_of_zero_are_no_pairs_but_their_things_stay() -> None:
+    data = RelationalData.from_edges([("a", "x", 0), ("b", "y", 1), ("c", "y", -1), ("c", "y", 1)])
+    assert data.matrix().nnz == 1
+    assert data.entities["row"].ids.tolist() == ["a", "b", "c"]
+    assert data.entities["column"].ids.tolist() == ["x", "y"]

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from relscape.data.frames import arrow_table, weight_column, wide_table
-from relscape.errors import DataError
+from relscape.errors import DataError, RelscapeWarning
 
 COLUMNS = {"doc": ["d1", "d2"], "n": [1, 2]}
 
@@ -65,9 +65,16 @@ def test_truth_values_and_huge_integers_are_weights_too() -> None:
     assert weight_column(pa.chunked_array([[2**60 + 1]]), "n").tolist() == [float(2**60)]
 
 
-@pytest.mark.parametrize("bad", [None, float("nan"), float("inf")])
-def test_a_weight_that_is_no_number_is_named_by_column_and_row(bad: float | None) -> None:
-    with pytest.raises(DataError, match=r"weight column 'n' has 1 values .* the first at row 2"):
+@pytest.mark.parametrize(
+    ("bad", "cause"),
+    [
+        (None, "missing values"),
+        (float("nan"), "missing values"),
+        (float("inf"), "values that are not finite"),
+    ],
+)
+def test_a_weight_that_is_no_number_is_named_by_column_and_row(bad: float | None, cause: str) -> None:
+    with pytest.raises(DataError, match=rf"weight column 'n' has 1 {cause}, the first at row 2"):
         weight_column(pa.chunked_array([[1.0, 2.0, bad]]), "n")
     with pytest.raises(DataError, match="weight column 'n' holds string, not numbers"):
         weight_column(pa.chunked_array([["1"]]), "n")
@@ -97,7 +104,7 @@ NUMBERS = [[1, 2], [0, 3]]
     ],
 )  # fmt: skip
 def test_wide_tables_name_their_rows(frame: Any, rows: list[str]) -> None:
-    matrix, row_ids, column_ids, _ = wide_table(frame)
+    matrix, row_ids, column_ids, *_ = wide_table(frame)
     assert matrix.tolist() == NUMBERS
     assert row_ids.tolist() == rows
     assert column_ids.tolist() == ["cat", "dog"]
@@ -147,3 +154,45 @@ def test_wide_tables_say_where_their_numbers_stand(
     assert wide.positions == positions
     if isinstance(frame, pd.DataFrame):
         np.testing.assert_array_equal(frame.iloc[:, wide.positions].to_numpy(), wide.matrix)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"cat": [1, np.nan], "dog": [np.nan, 3]}),
+        pa.table({"cat": [1, None], "dog": [None, 3]}),
+        pl.DataFrame({"cat": [1, None], "dog": [None, 3]}),
+    ],
+)
+def test_blank_cells_of_a_wide_table_are_zeros_and_counted(frame: Any) -> None:
+    with pytest.warns(RelscapeWarning, match="^2 blank cells are read as 0") as said:
+        assert wide_table(frame).matrix.tolist() == [[1, 0], [0, 3]]
+    assert len(said) == 1
+
+
+def test_a_blank_column_and_an_infinite_cell() -> None:
+    with pytest.warns(RelscapeWarning, match="^1 blank cell is read as 0"):
+        assert wide_table(pa.table({"n": [1], "m": pa.nulls(1)})).matrix.tolist() == [[1, 0]]
+    with pytest.raises(
+        DataError, match="column 'm' has 1 values that are not finite, the first at row 1: inf"
+    ):
+        wide_table({"n": [1, 2], "m": [None, float("inf")]})
+
+
+@pytest.mark.parametrize(
+    ("frame", "kinds"),
+    [
+        (pd.crosstab(pd.Series(["a", "b"], name="kunde"), pd.Series(["x", "y"], name="ware")),
+         ("kunde", "ware")),
+        (pd.crosstab(pd.Series(["a"], name="word"), pd.Series(["x"], name="word")), ("row", "column")),
+        (pd.DataFrame(WIDE, index=["d1", "d2"]), ("row", "column")),
+        (pd.DataFrame(WIDE, index=pd.Index([1, 2], name="year")), ("year", "column")),
+        (pd.DataFrame(WIDE, index=pd.Index([1, 2], name=7)), ("row", "column")),
+        (pd.DataFrame(WIDE, index=pd.Index(["a", "b"], name=" ")), ("row", "column")),
+        (pd.DataFrame(WIDE), ("row", "column")),
+        (pl.DataFrame({"doc": ["d1", "d2"], **WIDE}), ("doc", "column")),
+        (pa.table(WIDE), ("row", "column")),
+    ],
+)  # fmt: skip
+def test_wide_tables_name_their_kinds(frame: Any, kinds: tuple[str, str]) -> None:
+    assert wide_table(frame).kinds == kinds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -85,3 +86,10 @@ def test_what_cannot_be_placed(data):
         pytest.raises(DataError, match="none of the 1 new things"),
     ):
         rs.place(joint, empty)
+
+
+def test_new_things_from_a_data_frame(data):
+    joint = rs.CorrespondenceAnalysis().fit(data).to_map()
+    frame = pd.DataFrame(data.matrix().toarray()[[7]], index=["new"], columns=data.entities["word"].ids)
+    group = rs.place(joint, frame).group("doc")
+    assert_allclose(group.coordinates[-1], group.coordinates[7], atol=1e-12)

@@ -15,7 +15,8 @@ from relscape.errors import ParameterError, StorageError, UnknownNameError
 from relscape.maps import Group, Map
 from relscape.plot import draw_map, save_picture
 from relscape.plot import frame as framing
-from relscape.plot.palette import CLASS_COLORS, is_categorical, sort_into_classes
+from relscape.plot.fields import is_categorical
+from relscape.plot.palette import CLASS_COLORS, LIGHT, sort_into_classes
 from relscape.plot.texts import choose_labels, label_counts, plain_text, quiet_glyphs
 
 
@@ -115,11 +116,11 @@ def test_many_classes_and_missing_ones_are_grey(rng: np.random.Generator) -> Non
     assert "class 25 (6)" not in texts
 
 
-def test_classes_are_the_most_frequent_in_order_of_name() -> None:
-    classes = sort_into_classes(np.array(["b", "a", None, "b", "c", "c"], object), limit=2)
-    assert classes.names == ["b", "c"]
-    assert classes.codes.tolist() == [0, -1, -1, 0, 1, 1]
-    assert (classes.counts, classes.left_over) == ([2, 2], 1)
+def test_classes_are_the_most_frequent_first() -> None:
+    classes = sort_into_classes(np.array(["b", "a", None, "b", "c", "c", "c"], object), limit=2)
+    assert classes.names == ["c", "b"]
+    assert classes.codes.tolist() == [1, -1, -1, 1, 0, 0, 0]
+    assert (classes.counts, classes.left_over) == ([3, 2], 1)
     assert sort_into_classes(np.array([10, 9, 10])).names == ["9", "10"]
 
 
@@ -348,3 +349,115 @@ def test_few_names_may_be_longer() -> None:
 def test_the_foot_counts_in_english() -> None:
     made = Map([Group("a", ["x"], [[1.0, 1.0]])])
     assert any(text.startswith("1 name written") for text in written(draw_map(made)))
+
+
+def test_new_things_are_named_first(rng: np.random.Generator) -> None:
+    made = two_kinds(rng, 60, 300)
+    words = made.group("word")
+    placed = np.arange(300) < 5
+    for degree in (np.where(placed, np.nan, 1.0), np.where(placed, None, 1.0).astype(object)):
+        grown = Group("word", words.ids, words.coordinates, fields={"degree": degree, "placed": placed})
+        figure = draw_map(Map([made.group("doc"), grown]), labels={"word": 5})
+        assert {text.get_text() for text in names_in(figure)} == {plain_text(name) for name in words.ids[:5]}
+        assert any("chosen by degree, new things first" in text for text in written(figure))
+    together = np.zeros((20, 2))
+    weight = np.r_[np.full(10, np.inf), np.arange(10.0)]
+    assert choose_labels(together, weight, np.ones(20, bool), 10).tolist() == list(range(10))
+
+
+def test_axes_tell_their_share_of_the_inertia(rng: np.random.Generator) -> None:
+    made = two_kinds(rng, 30, 20, dimensions=3)
+    made.provenance["axis_inertia"] = [0.5, 0.25, 0.1234]
+    assert {"axis 3 of 3 (12.3 %)", "axis 1 of 3 (50.0 %)"} <= set(
+        written(draw_map(made.layout("axes", (2, 0))))
+    )
+    assert "first principal axis" in written(draw_map(made.layout("pca")))
+    moved = made.align(to=two_kinds(rng, 30, 20, dimensions=3).select("word", []))
+    assert not any("%)" in text for text in written(draw_map(moved.layout("axes"))))
+
+
+def test_the_legend_is_as_wide_as_it_needs(rng: np.random.Generator) -> None:
+    values = np.array(["a class with a name that has some forty letters", "b"], object)[np.arange(60) % 2]
+    made = Map([Group("a", range(60), rng.normal(size=(60, 2)), fields={"c": values})])
+    ends = []
+    for color in (None, "c"):
+        figure = draw_map(made, color=color, labels=0)
+        figure.draw_without_rendering()
+        frame = figure.axes[0].get_window_extent()
+        boxes = [block.get_window_extent() for block in figure.legends]
+        assert all(frame.x1 < box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
+        assert figure.bbox.x1 - max(box.x1 for box in boxes) < 0.4 * figure.dpi
+        ends.append(frame.x1)
+    assert ends[0] > ends[1] + 0.5 * figure.dpi
+    assert "a class with a name that\nhas some forty letters (30)" in written(figure)
+
+
+def test_long_names_have_two_lines_where_there_is_room(rng: np.random.Generator) -> None:
+    names = [f"{letter} name of a class that is rather long" for letter in "abcdefghijklmnopqrst"]
+    values = np.array(names, object)[np.arange(100) % 20]
+    made = Map([Group("a", range(100), rng.normal(size=(100, 2)), fields={"c": values})])
+    assert "a name of a class that is\nrather long (5)" in written(draw_map(made, color="c", size=(10, 12)))
+    assert "a name of a class that is… (5)" in written(draw_map(made, color="c"))
+    for size in ((10, 12), (10, 7)):
+        figure = draw_map(made, color="c", size=size, labels=0)
+        figure.draw_without_rendering()
+        assert min(block.get_window_extent().y0 for block in figure.legends) > 0
+
+
+def test_fields_of_names_give_no_colours(rng: np.random.Generator) -> None:
+    fields = {"title": [f"t{i}" for i in range(60)], "topic": ["a", "b", "c"] * 20, "n": rng.normal(size=60)}
+    points = rng.normal(size=(60, 2))
+    with pytest.raises(
+        ParameterError, match=r"color='title': more than half .* with classes, such as 'topic'"
+    ):
+        draw_map(Map([Group("a", range(60), points, fields=fields)]), color="title")
+    with pytest.raises(ParameterError, match="or leave color out"):
+        draw_map(Map([Group("a", range(60), points, fields={"title": fields["title"]})]), color="title")
+    few = {"title": [f"t{i}" for i in range(20)]}
+    assert draw_map(Map([Group("a", range(20), points[:20], fields=few)]), color="title", labels=0)
+    pairs = {"pair": [f"t{i // 2}" for i in range(60)]}
+    assert draw_map(Map([Group("a", range(60), points, fields=pairs)]), color="pair", labels=0)
+
+
+def test_the_foot_counts_names_without_room(rng: np.random.Generator) -> None:
+    figure = draw_map(two_kinds(rng, 600, 600), labels=300)
+    shown = len(names_in(figure))
+    assert 0 < shown < 300
+    assert any(f"{shown} names written, no room for {300 - shown} more" in text for text in written(figure))
+
+
+def test_a_field_without_things_is_drawn(rng: np.random.Generator) -> None:
+    empty = Group("b", [], np.empty((0, 2)), fields={"c": np.array([], object)})
+    made = Map([Group("a", range(5), rng.normal(size=(5, 2))), empty])
+    assert {"a (5)", "b (0)", "c"} <= set(written(draw_map(made, color="c")))
+
+
+def lab(color: str) -> Any:
+    """Give the CIE L*a*b* coordinates of a colour under daylight (D65)."""
+    rgb = np.array(matplotlib.colors.to_rgb(color))
+    linear = np.where(rgb > 0.04045, ((rgb + 0.055) / 1.055) ** 2.4, rgb / 12.92)
+    weights = [[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]]
+    x, y, z = np.cbrt(np.array(weights) @ linear / [0.9505, 1.0, 1.0888])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def test_no_two_class_colours_are_near_twins() -> None:
+    points = np.array([lab(color) for color in (*CLASS_COLORS, LIGHT.other)])
+    apart = np.linalg.norm(points[:, None] - points, axis=2) + np.diag(np.full(len(points), np.inf))
+    assert len(CLASS_COLORS) == 20
+    assert apart.min() > 24
+    assert apart[:10, :10].min() > 30
+
+
+def test_leaders_are_long_enough_to_see_and_cross_no_name(rng: np.random.Generator) -> None:
+    figure = draw_map(two_kinds(rng, 200, 200), labels=200)
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    leaders = [axes.transData.transform(line.get_xydata()) for line in axes.lines if line.get_zorder() == 5]
+    boxes = [text.get_window_extent() for text in names_in(figure)]
+    assert leaders
+    for ends in leaders:
+        assert np.linalg.norm(ends[1] - ends[0]) > 6
+        steps = ends[0] + np.linspace(0.1, 1, 50)[:, None] * (ends[1] - ends[0])
+        through = [box for box in boxes if any(box.padded(-2).contains(*step) for step in steps)]
+        assert not through

@@ -114,9 +114,10 @@ def test_shapes_need_most_sets():
 def test_links_need_likeness_and_a_lead():
     def ranks(mutual, ca, acas):
         values = {"mutual": mutual, "ca": ca, "acas": acas}
-        return [record("cora", method, **{"mean rank": value}) for method, value in values.items()]
+        return [record("cora", method, axes=2, **{"mean rank": value}) for method, value in values.items()]
 
     assert verdict("W4", ranks(100, 105, 200)).outcome == "reached"
+    assert "cora with 2 axes, -4.8%" in verdict("W4", ranks(100, 105, 200)).why
     assert verdict("W4", ranks(100, 150, 200)).outcome == "not reached"
     assert verdict("W4", ranks(100, 105, 103)).outcome == "not reached"
     assert verdict("W4", ranks(100, 105, 103)[:2]).outcome == "not tested"

@@ -422,17 +422,18 @@ def test_wide_and_long_agree(tmp_path: Path) -> None:
     long = read(make(tmp_path, "csv"), "doc", "word", "n")
     for name in ("wide.csv", "unnamed.csv", "index.parquet", "wide.feather", "wide.xlsx"):
         wide = read(tmp_path / name)
-        assert wide.kinds == ("row", "column")
-        assert wide.relation().name == "row-column"
+        rows = "doc" if name in ("wide.csv", "wide.feather") else "row"
+        assert wide.kinds == (rows, "column")
+        assert wide.relation().name == f"{rows}-column"
         assert entries(wide) == entries(long)
-        assert wide.entities["row"].ids.tolist() == long.entities["doc"].ids.tolist()
+        assert wide.entities[rows].ids.tolist() == long.entities["doc"].ids.tolist()
         assert wide.entities["column"].ids.tolist() == long.entities["word"].ids.tolist()
 
 
 def test_a_wide_table_keeps_its_order(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "staff,none,heavy,Heavy\nSM,4,2,0\nJM,4,3,1\n")
     data = read(path)
-    assert data.entities["row"].ids.tolist() == ["SM", "JM"]
+    assert data.entities["staff"].ids.tolist() == ["SM", "JM"]
     assert data.entities["column"].ids.tolist() == ["none", "heavy", "Heavy"]
 
 
@@ -442,7 +443,7 @@ def test_long_wide_tables_keep_rows_and_names_together(
     monkeypatch.setattr("relscape.sources.scans._BATCH", 4096)
     path = write(tmp_path / "t.csv", "id,x,y\n" + "".join(f"r{k},{k},1\n" for k in range(60_000)))
     data = read(path)
-    assert data.entities["row"].ids.tolist() == [f"r{k}" for k in range(60_000)]
+    assert data.entities["id"].ids.tolist() == [f"r{k}" for k in range(60_000)]
     assert data.matrix().toarray()[:, 0].tolist() == list(range(60_000))
 
 
@@ -478,10 +479,10 @@ def test_wide_tables_under_one_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("contents", "message"),
     [
-        ("id,x,y\na,1,2\nb,?,\n", r"has 2 weights .* the first in column 'x' at line 3: '\?'"),
+        ("id,x,y\na,1,2\nb,?,\n", r"has 1 cells .* the first in column 'x' at line 3: '\?' is not a number"),
         ("id,x,y\na,1,2\nb,1,-2\n", "column 'y' at line 3: '-2'"),
         ("id,x,y\na,1,inf\n", "column 'y' at line 2: 'inf'"),
-        ("doc,word\na,x\nb,y\n", "if this is a table of pairs, give rows and columns"),
+        ("doc,word\na,x\nb,y\n", "If this is a table of pairs, give rows and columns"),
         ("id,x\na,1\na,2\n", "'a' at line 2 and line 3"),
         ("id,x\na,1\n,2\n", "column 'id' has 1 missing ids, the first at line 3"),
         ("id\na\n", "no column of numbers besides the row names 'id'"),
@@ -493,6 +494,97 @@ def test_bad_wide_tables(tmp_path: Path, contents: str, message: str) -> None:
     with pytest.raises(DataError, match=message) as caught:
         read(path)
     assert "t.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx", "parquet"])
+def test_blank_cells_of_a_wide_table_are_zeros_and_counted(tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"t.{form}"
+    columns = {"id": ["a", "b", "c"], "x": [1.0, None, 2.5], "y": [None, float("nan"), 3.0]}
+    if form == "csv":
+        write(path, "id,x,y\na,1,\nb, ,\nc,2.5,3\n")
+    elif form == "parquet":
+        pq.write_table(pa.table(columns), path)
+    else:
+        as_xlsx(path, [["id", "x", "y"], ["a", 1, None], ["b", None, None], ["c", 2.5, 3]])
+    with pytest.warns(RelscapeWarning, match="^3 blank cells are read as 0") as said:
+        data = read(path)
+    assert len(said) == 1
+    assert data.matrix().toarray().tolist() == [[1, 0], [0, 0], [2.5, 3]]
+    assert data.matrix().nnz == 3
+
+
+def test_blank_cells_of_a_first_column_of_numbers(tmp_path: Path) -> None:
+    with pytest.warns(RelscapeWarning, match="^1 blank cell is read as 0"):
+        data = read(write(tmp_path / "t.csv", "x,y\n1,2\n,3\n"))
+    assert data.kinds == ("row", "column")
+    assert data.matrix().toarray().tolist() == [[1, 2], [0, 3]]
+
+
+@pytest.mark.parametrize(
+    ("contents", "rows"),
+    [("kunde,x\na,1\n", "kunde"), (",x\na,1\n", "row"), ("x\na,1\n", "row"), ("y,x\n2,1\n", "row"),
+     ("column,x\na,1\n", "row")],
+)  # fmt: skip
+def test_the_first_column_of_a_wide_table_names_the_row_kind(
+    tmp_path: Path, contents: str, rows: str
+) -> None:
+    data = read(write(tmp_path / "t.csv", contents))
+    assert data.kinds == (rows, "column")
+    assert data.relation().name == f"{rows}-column"
+
+
+@pytest.mark.parametrize(("first", "second"), [("2,5", "1.500"), ("1,500", "2.5"), ("0,5", "-12.000")])
+def test_commas_and_points_that_may_mark_thousands_are_refused(
+    tmp_path: Path, first: str, second: str
+) -> None:
+    message = rf"column 'n' has numbers .* '{first}' at line 3 and '{second}' at line 4, .*in one form"
+    path = write(tmp_path / "t.csv", f"doc;word;n\na;x;1\na;y;{first}\nb;x;{second}\n")
+    with pytest.raises(DataError, match=message):
+        read(path, "doc", "word", "n", allow_negative=True)
+    path = write(tmp_path / "w.csv", f"doc;m;n\na;1,5;1\nb;2;{first}\nc;3;{second}\n")
+    with pytest.raises(DataError, match=message):
+        read(path, allow_negative=True)
+
+
+def test_thousands_that_cannot_be_decimals(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "doc;word;n\na;y;1,25\nb;x;1.500.000\n")
+    with pytest.raises(DataError, match=r"line 3: '1\.500\.000' looks like a number with a thousands"):
+        read(path, "doc", "word", "n")
+
+
+def test_commas_and_points_that_are_plainly_decimal(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "doc;word;n;m\na;x;1,5;1.500\nb;y;0.125;2\n")
+    assert entries(read(path, "doc", "word", "n")) == {("a", "x"): 1.5, ("b", "y"): 0.125}
+    assert entries(read(path, "doc", "word", "m")) == {("a", "x"): 1.5, ("b", "y"): 2.0}
+
+
+def test_rows_of_a_workbook_are_counted_as_it_does(tmp_path: Path) -> None:
+    lines = [[], [], ["doc", "word", "n"], ["a", "x", 1], [], ["b", "y", "many"]]
+    path = as_xlsx(tmp_path / "t.xlsx", lines)
+    with pytest.raises(DataError, match="at row 6: 'many' is not a number"):
+        read(path, "doc", "word", "n")
+    wide = as_xlsx(tmp_path / "w.xlsx", [[], ["doc", "n"], ["a", 1], ["b", "1.672,11"]])
+    with pytest.raises(DataError, match=r"column 'n' at row 4: '1\.672,11' looks like .* thousands"):
+        read(wide)
+
+
+def test_a_sheet_may_be_named(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for name, thing in (("first", "a"), ("second", "b")):
+        sheet = book.create_sheet(name)
+        for row in (["doc", "word"], [thing, "x"]):
+            sheet.append(row)
+    book.remove(book.worksheets[0])
+    book.save(tmp_path / "t.xlsx")
+    path = tmp_path / "t.xlsx"
+    assert entries(read(path, "doc", "word")) == {("a", "x"): 1.0}
+    assert entries(read(path, "doc", "word", sheet="second")) == {("b", "x"): 1.0}
+    assert read_fields(path, sheet="second")[0].tolist() == ["b"]
+    with pytest.raises(UnknownNameError, match=r"no sheet 'secnd' in .*t\.xlsx\. Did you mean 'second'\?"):
+        read(path, "doc", "word", sheet="secnd")
+    with pytest.raises(ParameterError, match=r"sheet is for workbooks.*links\.csv is none"):
+        read(make(tmp_path, "csv"), "doc", "word", sheet="second")
 
 
 def test_real_contingency_tables(data_dir: Path) -> None:
@@ -515,9 +607,30 @@ def test_real_counts(data_dir: Path) -> None:
 # what is refused
 
 
-@pytest.mark.parametrize("value", ["", "abc", "nan", "inf", "-inf", "-1", "1.2.3", "NA"])
+@pytest.mark.parametrize(
+    ("value", "cause"),
+    [
+        ("", "it is missing. Give each a number, or drop those rows."),
+        ("abc", "'abc' is not a number. Correct it."),
+        ("nan", "'nan' stands for a missing number."),
+        ("inf", "'inf' is not finite."),
+        ("-inf", "'-inf' is not finite."),
+        ("-1", "'-1' is negative."),
+        ("1.2.3", "'1.2.3' is not a number."),
+        ("NA", "'NA' stands for a missing number."),
+        ("1.672,11", "'1.672,11' looks like a number with a thousands separator. Write all numbers without"),
+        ("1,500", "'1,500' looks like a number with a thousands separator."),
+        ("1,234.5", "'1,234.5' looks like a number with a thousands separator."),
+        ("1,5", "'1,5' has a decimal comma. Write decimal points here"),
+        ("-1,5", "'-1,5' has a decimal comma."),
+        ("1__0", "'1__0' is not a number."),
+        ("\u0661", "'\u0661' is not written as numbers are here. Write it plainly"),
+    ],
+)
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_bad_weights_are_refused_by_row_and_value(tmp_path: Path, value: str, ending: str) -> None:
+def test_bad_weights_are_refused_by_row_and_cause(
+    tmp_path: Path, value: str, cause: str, ending: str
+) -> None:
     table = pa.table({"doc": ["a", "b\nb", "c", "d"], "word": list("xyzz"), "n": ["1", "2", value, value]})
     path = tmp_path / f"t.{ending}"
     if ending == "parquet":
@@ -527,12 +640,11 @@ def test_bad_weights_are_refused_by_row_and_value(tmp_path: Path, value: str, en
     else:
         write(path, "".join(json.dumps(row) + "\n" for row in table.to_pylist()))
     place = {"csv": "line 5", "jsonl": "record 3", "parquet": "row 3"}[ending]
-    shown = "nothing" if value == "" and ending == "csv" else repr(value)
     with pytest.raises(DataError) as caught:
         read(path, "doc", "word", "n")
     message = str(caught.value)
     assert f"t.{ending}: column 'n' has 2 weights" in message
-    assert f"the first at {place}: {shown}." in message
+    assert f"the first at {place}: {cause}" in message
 
 
 def test_native_weights_are_refused_too(tmp_path: Path) -> None:
@@ -553,7 +665,7 @@ def test_native_weights_are_refused_too(tmp_path: Path) -> None:
 def test_negative_weights_may_be_let_through(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "doc,word,n\na,x,-1.5\n")
     assert entries(read(path, "doc", "word", "n", allow_negative=True)) == {("a", "x"): -1.5}
-    with pytest.raises(DataError, match="or negative"):
+    with pytest.raises(DataError, match=r"'-1\.5' is negative.*allow_negative"):
         read(path, "doc", "word", "n")
 
 

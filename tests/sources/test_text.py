@@ -23,7 +23,7 @@ from relscape.errors import (
     StorageError,
     UnknownNameError,
 )
-from relscape.sources.text import read_text
+from relscape.sources.text import is_text_source, read_text
 
 TEXTS = {
     "d1": "The cat sat on the mat. The CAT!",
@@ -90,7 +90,44 @@ def test_a_folder_of_files_in_several_encodings(tmp_path: Path) -> None:
 def test_endings_stay_where_names_would_repeat(tmp_path: Path) -> None:
     for name in ("a.txt", "a.md", "b.txt"):
         (tmp_path / name).write_text("some words")
-    assert read_text(tmp_path).entities["doc"].ids.tolist() == ["a.md", "a.txt", "b.txt"]
+    assert read_text(tmp_path).entities["doc"].ids.tolist() == ["a.md", "a.txt", "b"]
+
+
+def test_a_document_keeps_its_name_as_folders_come(tmp_path: Path) -> None:
+    for place in ("old/ast.txt", "old/sub/csv.txt", "new/zip.txt"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text("some words")
+    old, new = tmp_path / "old", tmp_path / "new"
+    assert read_text(old).entities["doc"].ids.tolist() == ["ast", "sub/csv"]
+    assert read_text([old, new]).entities["doc"].ids.tolist() == ["ast", "sub/csv", "zip"]
+    (new / "ast.txt").write_text("other words")
+    assert read_text([old, new]).entities["doc"].ids.tolist() == ["old/ast", "sub/csv", "new/ast", "zip"]
+    (new / "ast.md").write_text("other words")
+    ids = read_text([old, new]).entities["doc"].ids.tolist()
+    assert ids == ["old/ast", "sub/csv", "ast.md", "new/ast", "zip"]
+    (old / "sub" / "ast.txt.md").write_text("more words")
+    assert len(set(read_text([old, old / "sub", new]).entities["doc"].ids)) == 6
+
+
+def test_names_that_would_repeat_whatever_is_added(tmp_path: Path) -> None:
+    for name in ("a.md", "a.txt", "a.txt.rst"):
+        (tmp_path / name).write_text("some words")
+    ids = read_text(tmp_path).entities["doc"].ids.tolist()
+    assert ids == ["a.md", "a.txt", "a.txt.rst"]
+
+
+def test_what_is_read_as_text(tmp_path: Path) -> None:
+    places = [tmp_path / name for name in ("a.txt", "B.MD", "c.rst")]
+    for place in places:
+        place.write_text("some words")
+    (tmp_path / "t.csv").write_text("doc,word\na,x\n")
+    assert read_text(places).entities["doc"].ids.tolist() == ["a", "B", "c"]
+    for given in (tmp_path, str(tmp_path), places, [*places, tmp_path], tmp_path / "*.txt"):
+        assert is_text_source(given)
+    for given in (tmp_path / "t.csv", [*places, tmp_path / "t.csv"], tmp_path / "*"):
+        assert not is_text_source(given)
+    with pytest.raises(StorageError, match=r"there is no file .*d\.txt"):
+        is_text_source([*places, tmp_path / "d.txt"])
 
 
 def test_relative_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

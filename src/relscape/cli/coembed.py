@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import time
 import warnings
 from dataclasses import replace
@@ -21,7 +22,6 @@ from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownN
 from relscape.maps import Map
 from relscape.maps.layout import METHODS as LAYOUTS
 from relscape.maps.store import check_target
-from relscape.models.placing import place as place_on
 from relscape.models.registry import METHODS, method
 from relscape.protocols import AnyArray
 
@@ -48,6 +48,7 @@ def coembed(
     text: reading.Text = None,
     id: reading.Id = None,
     min_df: reading.MinDf = 1,
+    max_df: reading.MaxDf = 1.0,
     stop_words: reading.StopWords = None,
     ngrams: reading.Ngrams = "1",
     dataset: reading.Dataset = None,
@@ -75,6 +76,7 @@ def coembed(
         text,
         id,
         min_df,
+        max_df,
         stop_words,
         ngrams,
         dataset,
@@ -83,7 +85,7 @@ def coembed(
     )
     source.check()
     target = output or Path("maps") / source.name
-    started = time.perf_counter()
+    started, replaced = time.perf_counter(), target.exists()
     with telling_warnings(strict):
         model = _model(method_name, dimensions, param or [])
         earlier = _checked(target, layout, align_to, dimensions)
@@ -92,14 +94,16 @@ def coembed(
         targets = [target] if len(maps) == 1 else [Path(f"{target}-{i + 1}") for i in range(len(maps))]
         for number, joint in enumerate(maps):
             joint.provenance["source"] = source.describe()
-            if layout is not None:
-                joint = joint.layout(layout)
             if earlier is not None:
                 joint = joint.align(earlier)
+            elif layout is not None:
+                joint = joint.layout(layout)
             if keep_relations:
                 joint = joint.with_relations([_on_map(data, joint)])
             joint.save(targets[number])
             maps[number] = joint
+    if replaced:
+        progress.note(f"replaced what was at {target}")
     _report(maps, data, targets, time.perf_counter() - started, as_json)
 
 
@@ -113,7 +117,7 @@ def _checked(target: Path, layout: str | None, align_to: Path | None, dimensions
         raise ParameterError(
             f"{align_to} has {earlier.n_components} dimensions: give --dimensions {earlier.n_components}."
         )
-    if earlier is not None and layout is not None:
+    if earlier is not None and layout not in (None, earlier.drawn_by.get("method")):
         raise ParameterError(f"--layout {layout}: a map aligned to {align_to} is drawn as that one is.")
     return earlier
 
@@ -155,12 +159,18 @@ def _fitted_maps(model: Any, title: str, data: RelationalData) -> list[Map]:
         warnings.filterwarnings("error", "n_components=.* the others are zero", RelscapeWarning)
         try:
             model.fit(data)
-        except RelscapeWarning as warning:
-            raise ParameterError(str(warning).replace("; the others are zero", "")) from None
+        except (RelscapeWarning, ParameterError) as error:
+            if "n_components" not in str(error):
+                raise
+            raise ParameterError(_in_options(str(error))) from None
     maps: list[Map] = model.to_maps() if hasattr(model, "to_maps") else [model.to_map()]
-    if hasattr(model, "total_inertia_"):
-        maps[0].scores["inertia_shown"] = float(model.inertia_.sum() / model.total_inertia_)
     return maps
+
+
+def _in_options(message: str) -> str:
+    """Say in the command line's words what a model says in Python's."""
+    message = re.sub(r" \(n_samples=\d+, n_features=\d+\)|; the others are zero", "", message)
+    return message.replace("n_components=", "--dimensions ")
 
 
 def _expected(model: Any, pairs: int) -> str:
@@ -218,6 +228,10 @@ def _report(
     for joint, place_ in zip(maps, targets, strict=True):
         placed = " and ".join(f"{size:,} {kind}" for kind, size in _sizes(joint).items())
         say(f"{joint.model}: {placed} in {joint.n_components} dimensions: {place_}")
+    if "aligned" in first.provenance:
+        aligned = first.provenance["aligned"]
+        shared, residual = aligned["shared_things"], aligned["residual"]
+        say(f"It lies over the earlier map by {shared:,} shared things; {residual:.1%} stays unexplained.")
     if "inertia_shown" in first.scores:
         say(f"It shows {first.scores['inertia_shown']:.1%} of the inertia.")
     say(f"Made from {data.matrix().nnz:,} pairs in {seconds:.1f} s.")
@@ -251,6 +265,8 @@ def place(
     as_json: Json = False,
 ) -> None:
     """Put new things on an existing map, by their relations to the things on it."""
+    from relscape.models.placing import place as place_on
+
     with telling_warnings(strict):
         old = Map.load(map_path)
         if output is not None:

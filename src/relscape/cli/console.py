@@ -25,7 +25,7 @@ from rich.table import Table
 from relscape.errors import RelscapeWarning
 from relscape.maps.state import plain
 
-__all__ = ["Bars", "complain", "next_step", "print_json", "print_table", "say", "telling_warnings"]
+__all__ = ["Bars", "aside", "complain", "next_step", "print_json", "print_table", "say", "telling_warnings"]
 
 _NUMBER = re.compile(r"[-+\d.,e%]+")
 _results = Console(highlight=False, soft_wrap=True)

@@ -8,10 +8,8 @@ from typing import Annotated
 
 import typer
 
-from relscape import datasets, progress
+from relscape import progress
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
-from relscape.models.spectral import CorrespondenceAnalysis
-from relscape.plot import save_picture
 
 __all__ = ["demo"]
 
@@ -25,6 +23,10 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
 ) -> None:
     """Map the Python standard library: its modules and the words of their documentation."""
+    from relscape import datasets
+    from relscape.models.spectral import CorrespondenceAnalysis
+    from relscape.plot import save_picture
+
     started = time.perf_counter()
     with telling_warnings():
         with progress.task("reading the standard library"):

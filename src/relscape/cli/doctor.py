@@ -9,16 +9,15 @@ import tempfile
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
-from relscape import datasets
 from relscape.cli.console import print_json, print_table, say
-from relscape.maps import Map
-from relscape.matrix.neighbours import nearest
-from relscape.models.spectral import CorrespondenceAnalysis
+
+if TYPE_CHECKING:
+    from relscape.maps import Map
 
 __all__ = ["doctor"]
 
@@ -30,6 +29,8 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
 ) -> None:
     """Tell what is installed, and try the parts that tend to be broken."""
+    from relscape import datasets
+
     packages = {name: _version(name) for name in CORE}
     extras = {f"{extra} ({package})": _version(package) for extra, package in EXTRAS.items()}
     checks = {title: _outcome(check) for title, check in CHECKS.items()}
@@ -74,19 +75,28 @@ def _outcome(check: Callable[[], None]) -> str:
     return "works"
 
 
+def _smoking_map() -> Map:
+    from relscape.datasets import load_smoking
+    from relscape.models.spectral import CorrespondenceAnalysis
+
+    return CorrespondenceAnalysis().fit(load_smoking()).to_map()
+
+
 def _fit_save_and_load() -> None:
-    joint = CorrespondenceAnalysis().fit(datasets.load_smoking()).to_map()
+    joint = _smoking_map()
     with tempfile.TemporaryDirectory() as folder:
-        loaded = Map.load(joint.save(Path(folder) / "map"))
+        loaded = joint.load(joint.save(Path(folder) / "map"))
     if not np.array_equal(loaded.coordinates(loaded.groups[0]), joint.coordinates(joint.groups[0])):
         raise ValueError("a map read back is not the map written")
 
 
 def _draw() -> None:
-    CorrespondenceAnalysis().fit(datasets.load_smoking()).to_map().plot()
+    _smoking_map().plot()
 
 
 def _compile() -> None:
+    from relscape.matrix.neighbours import nearest
+
     points = np.arange(24.0).reshape(2, 12)  # beyond ten dimensions neighbours are found by compiled code
     if nearest(points, points, 1)[1].ravel().tolist() != [0, 1]:
         raise ValueError("compiled kernels give wrong results")

@@ -9,13 +9,13 @@ import typer
 
 from relscape import progress
 from relscape.cli import reading
-from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.reading import Reading
 from relscape.data import Relation
 from relscape.data.labels import match
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Map, Neighbor
-from relscape.scores import class_word_error, gamma_terms, mean_rank, one_nn_error
+from relscape.protocols import AnyArray
 
 __all__ = ["info", "neighbors", "score"]
 
@@ -124,6 +124,8 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Measure a map against the relation it was made from, and against classes if there are some."""
+    from relscape.scores import class_word_error, gamma_terms, mean_rank, one_nn_error
+
     if words is not None and label is None:
         raise ParameterError("--words needs classes: name their field with --label.")
     with telling_warnings():
@@ -134,8 +136,11 @@ def score(
         truth = _truth(joint, source)
         left, right = joint.coordinates(truth.rows), joint.coordinates(truth.columns)
         progress.note(_expected(truth))
+        classes = None if label is None else _classes(joint, truth.rows, label)
         with progress.task("Γ"):
             gamma = gamma_terms(truth.matrix, left, right, k_rows, k_columns, ties)
+        if k_rows >= len(left) - 1 or k_columns >= len(right) - 1:
+            aside("nearly all things count as near here: lower --k-rows and --k-columns.")
         with progress.task("mean rank"):
             rank = mean_rank(truth.matrix, left, right)
         scores: dict[str, Any] = {
@@ -144,11 +149,7 @@ def score(
             "gamma_ratio": gamma.ratio,
             "mean_rank": rank,
         }
-        if label is not None:
-            fields = joint.group(truth.rows).fields
-            if label not in fields:
-                raise UnknownNameError("field", label, fields, f"kind {truth.rows!r}")
-            classes = fields[label]
+        if classes is not None:
             scores["one_nn_error"] = one_nn_error(left, classes, random_state=seed)
             if words is not None:
                 scores["class_word_error"] = class_word_error(
@@ -173,6 +174,19 @@ def score(
     next_step(f"relscape plot {map_path}" + (f" --color {label}" if label else ""))
 
 
+def _classes(joint: Map, kind: str, label: str) -> AnyArray:
+    """Find the field with the classes; one with nearly as many values as things is refused."""
+    fields = joint.group(kind).fields
+    if label not in fields:
+        raise UnknownNameError("field", label, fields, f"kind {kind!r}")
+    distinct = len({str(value) for value in fields[label]})
+    if 2 * distinct > len(fields[label]):
+        raise ParameterError(
+            f"--label {label}: {distinct:,} values among {len(fields[label]):,} things are no classes."
+        )
+    return fields[label]
+
+
 def _expected(truth: Relation) -> str:
     """Guess the time of the mean rank, which looks at every pair of things."""
     m, n = truth.matrix.shape
@@ -183,9 +197,10 @@ def _truth(joint: Map, source: Reading) -> Relation:
     """Find the relation to judge by: the files named, or what travels with the map."""
     if not source.files and source.dataset is None:
         if not joint.relations:
+            made_from = " ".join(joint.provenance.get("source", {}).get("files", ["FILES"]))
             raise ParameterError(
-                "this map does not carry its relations: name the files it was made from "
-                "(with --rows, --columns, --weight), or make it with --keep-relations."
+                f"this map does not carry its relations: name the files it was made from ({made_from}), "
+                "or make it with --keep-relations."
             )
         return next(iter(joint.relations.values()))
     data = source.filled_from(joint.provenance.get("source", {})).read()

@@ -11,7 +11,6 @@ import typer
 from relscape.cli.console import next_step, print_json, say
 from relscape.errors import ParameterError
 from relscape.maps import Map
-from relscape.plot import save_picture
 
 __all__ = ["plot"]
 
@@ -32,6 +31,8 @@ def plot(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
 ) -> None:
     """Draw a map with readable labels."""
+    from relscape.plot import save_picture
+
     joint = Map.load(map_path)
     if axes is not None and layout not in (None, "axes"):
         raise ParameterError(f"--axes {axes} has no meaning for a {layout} layout.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,11 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from relscape import datasets, progress
+from relscape import progress
 from relscape.data import RelationalData
-from relscape.errors import ParameterError, UnknownNameError
-from relscape.sources.tables import read, read_fields
-from relscape.sources.text import read_text
+from relscape.data.labels import as_text, match
+from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 
 __all__ = ["Reading", "attach_fields"]
 
@@ -27,12 +27,16 @@ Columns = Annotated[str | None, typer.Option(help="Column with the column things
 Weight = Annotated[str | None, typer.Option(help="Column with the weights.", show_default="1 a line")]
 Text = Annotated[str | None, typer.Option(help="Column with texts, to be counted word by word.")]
 Id = Annotated[str | None, typer.Option(help="Column with the texts' ids.", show_default="line number")]
+MaxDf = Annotated[float, typer.Option(help="Leave out words that are in more than this share of texts.")]
 MinDf = Annotated[int, typer.Option(help="Keep words that are in at least so many texts.")]
 StopWords = Annotated[str | None, typer.Option(help="'english', or a file with one word a line.")]
 Ngrams = Annotated[str, typer.Option(help="Words and phrases to count, for example 1-2.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of the files.", show_default="detected")]
 Dataset = Annotated[str | None, typer.Option(help="A data set by name: see 'relscape datasets list'.")]
 RelationName = Annotated[str | None, typer.Option("--relation", help="Which relation of the data set.")]
+
+
+_REMEMBERED = ("rows", "columns", "weight", "text", "id", "stop_words", "ngrams", "encoding")
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Reading:
     text: str | None = None
     id: str | None = None
     min_df: int = 1
+    max_df: float = 1.0
     stop_words: str | None = None
     ngrams: str = "1"
     dataset: str | None = None
@@ -62,7 +67,7 @@ class Reading:
             raise ParameterError("--relation chooses among the relations of a --dataset.")
         nothing = Reading()
         changed = {name for name in asdict(self) if getattr(self, name) != getattr(nothing, name)}
-        for_text = {"id", "min_df", "stop_words", "ngrams"} & changed
+        for_text = {"id", "min_df", "max_df", "stop_words", "ngrams"} & changed
         if for_text and not self.is_text:
             options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(for_text))
             raise ParameterError(f"{options}: only for texts; name their column with --text.")
@@ -71,6 +76,8 @@ class Reading:
                 f"--weight {self.weight} has no meaning for texts, whose words are counted "
                 f"({', '.join(self.files)})."
             )
+        if self.text is not None and {"rows", "columns"} & changed:
+            raise ParameterError("--rows and --columns are for tables of pairs; with --text name the --id.")
         if self.dataset is not None and {"rows", "columns", "weight", "encoding"} & changed:
             raise ParameterError("--rows, --columns, --weight and --encoding are for files.")
 
@@ -83,6 +90,9 @@ class Reading:
 
     def read(self, vocabulary: Any = None) -> RelationalData:
         """Read the relation; with a vocabulary, count only its words."""
+        from relscape.sources.tables import read
+        from relscape.sources.text import read_text
+
         self.check()
         with progress.task("reading"):
             if self.dataset is not None:
@@ -93,7 +103,8 @@ class Reading:
                     self.text,
                     self.id,
                     min_df=1 if vocabulary is not None else self.min_df,
-                    stop_words=None if vocabulary is not None else self.stop_words,
+                    max_df=1.0 if vocabulary is not None else self.max_df,
+                    stop_words=self.stop_words,
                     ngrams=parse_ngrams(self.ngrams),
                     vocabulary=vocabulary,
                     encoding=self.encoding,
@@ -115,7 +126,8 @@ class Reading:
 
     def describe(self) -> dict[str, Any]:
         """Give what a map remembers of its source: how to read more of the same, no folders."""
-        described = {key: value for key, value in asdict(self).items() if value not in (None, ())}
+        nothing = asdict(Reading())
+        described = {key: value for key, value in asdict(self).items() if value != nothing[key]}
         if self.files:
             described["files"] = [Path(file).name for file in self.files]
         return described
@@ -123,7 +135,7 @@ class Reading:
     def filled_from(self, remembered: Mapping[str, Any]) -> Reading:
         """Take from a map's memory what the command line leaves open, except files and data set."""
         merged = {key: getattr(self, key) for key in asdict(self)}
-        open_keys = ("rows", "columns", "weight", "text", "id", "ngrams") if self.files else ("relation",)
+        open_keys = _REMEMBERED if self.files else ("relation",)
         for key in open_keys:
             if merged[key] == getattr(Reading(), key) and key in remembered:
                 merged[key] = remembered[key]
@@ -132,6 +144,8 @@ class Reading:
 
 def load_dataset(name: str) -> RelationalData:
     """Load a data set by its name."""
+    from relscape import datasets
+
     loadable = {loader.removeprefix("load_") for loader in datasets.__all__ if loader.startswith("load_")}
     loadable -= {"shapes2d", "stdlib_triples"}
     if name not in loadable:
@@ -151,6 +165,16 @@ def parse_ngrams(text: str) -> tuple[int, int]:
 
 def attach_fields(data: RelationalData, kind: str, path: str, encoding: str | None) -> RelationalData:
     """Add what a table says of each thing of one kind (its class, title, year), matched by id."""
+    from relscape.sources.tables import read_fields
+
     entities = data.entities[kind]
     ids, fields = read_fields(path, encoding=encoding)
-    return data.with_entities(entities.with_fields(ids, fields))
+    known = int((match(entities.ids, as_text(ids)) >= 0).sum())
+    if known < len(entities):
+        warnings.warn(
+            f"{path} says nothing of {len(entities) - known:,} of {len(entities):,} {kind}"
+            + ("; is its first column the id?" if known == 0 else "."),
+            RelscapeWarning,
+            stacklevel=2,
+        )
+    return data.with_entities(entities.with_fields(ids, fields)) if known else data

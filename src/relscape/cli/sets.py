@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from relscape import datasets
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
 
 __all__ = ["app"]
@@ -21,6 +20,8 @@ Name = Annotated[str, typer.Argument(help="Name of a data set.")]
 @app.command("list")
 def list_sets(as_json: Json = False) -> None:
     """List the data sets, and which are on this machine."""
+    from relscape import datasets
+
     known = datasets.available()
     if as_json:
         print_json({info.name: {**asdict(info), "present": info.present} for info in known})
@@ -33,6 +34,8 @@ def list_sets(as_json: Json = False) -> None:
 @app.command("info")
 def describe(name: Name, as_json: Json = False) -> None:
     """Say what a data set holds and where it comes from."""
+    from relscape import datasets
+
     info = datasets.dataset_info(name)
     if as_json:
         print_json({**asdict(info), "present": info.present})
@@ -61,6 +64,8 @@ def convert(
     as_json: Json = False,
 ) -> None:
     """Make a data set's tables from its publisher's own files, checked by row counts."""
+    from relscape import datasets
+
     with telling_warnings():
         counts = datasets.convert(name, source, output)
     if as_json:

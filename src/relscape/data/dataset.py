@@ -11,7 +11,14 @@ from relscape.data.digest import content_digest
 from relscape.data.entities import EntitySet
 from relscape.data.frames import arrow_table, weight_column, wide_table
 from relscape.data.labels import as_text, number, number_together
-from relscape.data.relation import Relation, gather_pairs, overflowing, pair_totals, relation_matrix
+from relscape.data.relation import (
+    Relation,
+    gather_pairs,
+    overflowing,
+    pair_totals,
+    relation_matrix,
+    without_zeros,
+)
 from relscape.errors import DataError, ParameterError, UnknownNameError, listing
 from relscape.protocols import AnyArray, BoolArray, FloatArray, IntArray, SparseArray
 
@@ -211,7 +218,13 @@ class RelationalData:
         column_ids: Iterable[Any] | None = None,
         name: str | None = None,
     ) -> RelationalData:
-        """Take a dense or sparse matrix; without ids, the things are numbered."""
+        """Take a dense or sparse matrix or a pandas frame of numbers.
+
+        Without ids, the things are named by the index and the columns of a frame, and numbered otherwise.
+        """
+        if hasattr(matrix, "iloc") and hasattr(matrix, "columns"):
+            row_ids = matrix.index if row_ids is None else row_ids
+            column_ids = matrix.columns if column_ids is None else column_ids
         table = relation_matrix(matrix, name or f"{rows}-{columns}")
         m, n = table.shape
         left = as_text(range(m) if row_ids is None else row_ids, f"ids of kind {rows!r}")
@@ -255,6 +268,7 @@ class RelationalData:
     ) -> RelationalData:
         """Take three parallel columns; repeated pairs are summed, ids are sorted.
 
+        Pairs that sum to zero are not stored; their things remain.
         With ``rows == columns`` the relation is within one kind, and both columns share its ids.
         """
         if len(row_values) == 0:
@@ -273,7 +287,7 @@ class RelationalData:
             column_ids, j = number(column_values, f"column {columns!r}")
             entities = [EntitySet(rows, row_ids), EntitySet(columns, column_ids)]
         shape = (len(entities[0]), len(entities[-1]))
-        matrix = gather_pairs(values, i, j, shape)
+        matrix = without_zeros(gather_pairs(values, i, j, shape))
         return cls(entities, [Relation(name or f"{rows}-{columns}", rows, columns, matrix)])
 
     @classmethod
@@ -289,7 +303,9 @@ class RelationalData:
 
         With ``rows`` and ``columns`` the frame is long: one row a pair, with an optional ``weight``
         column. Without them it is wide, a contingency table: the index, or the first column when it
-        is text, names the row things, the other columns are the column things.
+        is text, names the row things, the other columns are the column things. The kinds are called as
+        the index and the columns are (``index.name``, ``columns.name``) or that first column is, else "row"
+        and "column". Blank cells (None, NaN) are read as 0, with a warning that counts them.
         """
         if (rows is None) != (columns is None):
             raise ParameterError("give both rows and columns for a table of pairs, or neither if it is wide.")
@@ -299,7 +315,7 @@ class RelationalData:
                     f"weight={weight!r} belongs to a table of pairs: name its rows and columns too."
                 )
             wide = wide_table(frame)
-            return cls.from_matrix(wide.matrix, "row", "column", wide.row_ids, wide.column_ids, name)
+            return cls.from_matrix(wide.matrix, *wide.kinds, wide.row_ids, wide.column_ids, name)
         if rows == columns:
             raise ParameterError(
                 f"rows and columns are both {rows!r}: name two columns, or use from_pairs for a relation "

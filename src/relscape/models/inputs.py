@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ class GivenRelation:
 def read_relation(estimator: BaseEstimator, X: Any) -> GivenRelation:
     """Read the relation to fit, of any form, and remember its width and names on the estimator."""
     X = _named_data(X)
+    if isinstance(X, str | Path):
+        raise DataError(f"{X}: read the file first, with relscape.read or relscape.read_text.")
     if isinstance(X, RelationalData):
         relation = X.relation()
         rows, columns = X.entities[relation.rows], X.entities[relation.columns]
@@ -133,7 +136,8 @@ def _matched(matrix: SparseArray, ids: TextArray, known: EntitySet) -> SparseArr
     if not seen.any():
         raise DataError(
             f"none of the {len(ids)} ids of kind {known.kind!r} ({listing(ids, 3)}) was there when the model "
-            f"was fitted ({listing(known.ids, 3)}); new things are placed by what they share with the old."
+            f"was fitted ({listing(known.ids, 3)}); new things are placed by what they share with the old. "
+            "If the new things are of that kind themselves, say so with kind (--kind)."
         )
     if not seen.all():
         warnings.warn(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from relscape.data import EntitySet, RelationalData
+from relscape.data.frames import wide_table
 from relscape.errors import DataError, ParameterError
 from relscape.maps import Group, Map
 from relscape.maps.align import stored_motion
@@ -17,15 +19,16 @@ from relscape.protocols import AnyArray, FloatArray
 __all__ = ["place"]
 
 
-def place(map_: Map, data: RelationalData, kind: str | None = None) -> Map:
+def place(map_: Map, data: Any, kind: str | None = None) -> Map:
     """Add new things of one kind to a map, where their relations to the things on it put them.
 
     Parameters
     ----------
     map_ : Map
         A map that carries its model.
-    data : RelationalData
-        One relation between the new things and things already on the map, matched by id.
+    data : RelationalData or data frame
+        One relation between the new things and things already on the map, matched by id. A frame is
+        wide, with a row a thing of the map's first kind and a column a thing of its second.
     kind : str, optional
         The kind of the new things; by default the map's first kind (the rows).
 
@@ -39,6 +42,9 @@ def place(map_: Map, data: RelationalData, kind: str | None = None) -> Map:
         raise ParameterError("this map does not carry its model, so nothing new can be placed on it.")
     model = revive(map_.model_state)
     rows, columns = model.row_entities_.kind, model.column_entities_.kind
+    if not isinstance(data, RelationalData):
+        wide = wide_table(data)
+        data = RelationalData.from_matrix(wide.matrix, rows, columns, wide.row_ids, wide.column_ids)
     kind = rows if kind is None else kind
     if kind not in (rows, columns):
         raise ParameterError(f"new things can be of kind {rows!r} or {columns!r}, not {kind!r}.")

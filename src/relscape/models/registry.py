@@ -9,7 +9,6 @@ from typing import Any
 
 from relscape.errors import UnknownNameError
 from relscape.maps.state import ModelState
-from relscape.models.state import model_from_state, read_state
 
 __all__ = ["METHODS", "Method", "load_model", "method", "revive"]
 
@@ -55,6 +54,8 @@ def method(name: str) -> Method:
 
 def revive(state: ModelState) -> Any:
     """Build the fitted model, of whatever class, that a state describes."""
+    from relscape.models.state import model_from_state
+
     by_class = {entry.class_name: entry for entry in METHODS.values()}
     if state.model not in by_class:
         raise UnknownNameError("model", state.model, by_class)
@@ -63,4 +64,6 @@ def revive(state: ModelState) -> Any:
 
 def load_model(path: str | Path) -> Any:
     """Read a saved model of any class."""
+    from relscape.models.state import read_state
+
     return revive(read_state(path))

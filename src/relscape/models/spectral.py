@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
+from relscape.maps import Map
 from relscape.matrix.operators import ScaledRelation
 from relscape.matrix.scaling import power, profile_distances
 from relscape.models.base import CoEmbeddingModel
@@ -208,6 +209,13 @@ class CorrespondenceAnalysis(ScaledSVDModel):
         self.total_inertia_ = float(self.row_masses_ @ rows)
         self.row_cos2_ = _share(total * axes.left**2 * self.inertia_, rows, self.row_defined_)
         self.column_cos2_ = _share(total * axes.right**2 * self.inertia_, columns, self.column_defined_)
+
+    def to_map(self) -> Map:
+        """Give the map of both kinds, with the share of inertia that every axis shows."""
+        joint = super().to_map()
+        joint.provenance["axis_inertia"] = (self.inertia_ / self.total_inertia_).tolist()
+        joint.scores["inertia_shown"] = float(self.inertia_.sum() / self.total_inertia_)
+        return joint
 
     def _row_fields(self) -> dict[str, AnyArray]:
         return self._fields(self.row_degrees_, self.row_masses_, self.row_contributions_, self.row_cos2_)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from relscape.errors import ParameterError, listing
 from relscape.maps import Group
-from relscape.plot.palette import (
-    CLASS_COLORS,
-    KIND_COLORS,
-    Classes,
-    Theme,
-    is_categorical,
-    sort_into_classes,
-    to_numbers,
-)
+from relscape.plot.fields import is_categorical, is_missing, to_numbers
+from relscape.plot.palette import CLASS_COLORS, KIND_COLORS, Classes, Theme, sort_into_classes
 from relscape.protocols import AnyArray, FloatArray
 
 __all__ = ["Coloring", "Scale", "color_by_field", "color_by_kind", "scale_colors"]
@@ -66,6 +61,7 @@ def color_by_field(groups: Sequence[Group], field: str, theme: Theme) -> list[Co
     ends = np.cumsum([len(group) for group in having])[:-1]
     if any(is_categorical(column) for column in values):
         together = np.concatenate([column.astype(object) for column in values])
+        _refuse_names(field, together, groups)
         classes = sort_into_classes(together)
         parts = [
             Classes(classes.names, codes, classes.counts, classes.left_over)
@@ -80,6 +76,30 @@ def color_by_field(groups: Sequence[Group], field: str, theme: Theme) -> list[Co
         colored = [Coloring(shade, theme.ink, scale=scale) for shade in shades]
     found = dict(zip((group.kind for group in having), colored, strict=True))
     return [found.get(group.kind) or _plain(group, theme.muted, 0.75) for group in groups]
+
+
+def _refuse_names(field: str, values: AnyArray, groups: Sequence[Group]) -> None:
+    """Refuse a field that names things instead of sorting them: its colours would mean nothing."""
+    if not _tells_apart(values):
+        return
+    classes = {
+        name
+        for group in groups
+        for name, column in group.fields.items()
+        if is_categorical(column) and not _tells_apart(column)
+    }
+    advice = f", such as {listing(sorted(classes))}" if classes else ", or leave color out"
+    raise ParameterError(
+        f"color={field!r}: more than half of the things have a value of their own there, too many for "
+        f"colours. Choose a field with classes{advice}."
+    )
+
+
+def _tells_apart(values: AnyArray) -> bool:
+    """Say whether most things have a value of their own, of more values than there are colours."""
+    counts = Counter(value for value in values.tolist() if not is_missing(value))
+    alone = sum(count == 1 for count in counts.values())
+    return len(counts) > len(CLASS_COLORS) and 2 * alone > counts.total()
 
 
 def scale_colors() -> FloatArray:

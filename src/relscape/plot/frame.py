@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,17 +37,27 @@ def inside(points: FloatArray, corners: FloatArray) -> BoolArray:
     return np.asarray(((points >= corners[0]) & (points <= corners[1])).all(axis=1))
 
 
-def axis_captions(drawn_by: Mapping[str, Any], dimensions: int) -> tuple[str, str]:
-    """Say what the two axes of the picture are; a t-SNE layout has none."""
+def axis_captions(
+    drawn_by: Mapping[str, Any], dimensions: int, inertia: Sequence[float] = ()
+) -> tuple[str, str]:
+    """Say what the two axes of the picture are; a t-SNE layout has none.
+
+    ``inertia`` gives the share of each of the map's own axes, where the model knows it.
+    """
     method = drawn_by.get("method")
     if method == "axes" and dimensions == 1:
-        return f"axis 1 of {dimensions}", ""
+        return _axis_caption(0, dimensions, inertia), ""
     if method == "axes":
-        first, second = (f"axis {int(axis) + 1} of {dimensions}" for axis in drawn_by["axes"])
+        first, second = (_axis_caption(int(axis), dimensions, inertia) for axis in drawn_by["axes"])
         return first, second
     if method == "pca":
         return "first principal axis", "second principal axis"
     return "", ""
+
+
+def _axis_caption(axis: int, dimensions: int, inertia: Sequence[float]) -> str:
+    share = f" ({100 * inertia[axis]:.1f} %)" if axis < len(inertia) else ""
+    return f"axis {axis + 1} of {dimensions}{share}"
 
 
 def layout_caption(drawn_by: Mapping[str, Any]) -> str:

@@ -2,63 +2,139 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from relscape.maps import Group
 from relscape.plot.coloring import Coloring, Scale, scale_colors
 from relscape.plot.palette import CLASS_COLORS, Classes, Theme
-from relscape.plot.texts import plain_text
+from relscape.plot.texts import plain_text, quiet_glyphs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_legend"]
+__all__ = ["Legend", "Style", "make_legend", "wrapped"]
+
+# A kind in the picture: its things, its marker, its colours.
+Style: TypeAlias = tuple[Group, str, Coloring]
 
 GAP = 0.18
-LINE = 0.215
+HANDLE = 0.2
+LINE = 0.17
+WIDEST = 3.0
+SCALE_WIDTH = 0.9
+FONTSIZE = 8.5
 LONGEST = 26
 
 
-def draw_legend(
-    figure: Figure,
-    layers: Sequence[tuple[Group, str, Coloring]],
-    color: str | None,
-    surround: tuple[float, float, float, float],
-    theme: Theme,
-) -> None:
-    """Put the kinds, and below them the classes or the colour scale, to the right of the axes."""
-    width, height = figure.get_size_inches()
-    left = (width - surround[2] + GAP) / width
-    top = height - surround[3]
-    entries = [
-        (_dot(marker, coloring.base), f"{plain_text(group.kind, 16)} ({len(group):,})")
-        for group, marker, coloring in layers
-    ]
-    _column(figure, entries, "", left, top / height, theme)
-    top -= LINE * len(entries) + 0.2
-    told = next((coloring for _, _, coloring in layers if coloring.classes or coloring.scale), None)
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Some entries, each a marker, its colour and a text of one or two lines, under a title."""
+
+    title: str
+    entries: list[tuple[str, str, str]]
+
+    @property
+    def height(self) -> float:
+        lines = sum(1 + text.count("\n") for _, _, text in self.entries)
+        return LINE * (lines + bool(self.title))
+
+    @property
+    def width(self) -> float:
+        lines = [line for _, _, text in self.entries for line in text.split("\n")]
+        return max([_inches(self.title, bold=True), *(HANDLE + _inches(line) for line in lines)])
+
+
+@dataclass(frozen=True, eq=False)
+class Legend:
+    """What the legend says, and how many inches beside the axes it needs."""
+
+    blocks: list[_Block]
+    scale: Scale | None
+    scale_title: str
+    theme: Theme
+
+    @property
+    def width(self) -> float:
+        """Say how wide the column is, with a gap on either side."""
+        needed = [block.width for block in self.blocks]
+        if self.scale:
+            needed += [SCALE_WIDTH, _inches(self.scale_title, bold=True)]
+        return min(WIDEST, 2 * GAP + max(needed))
+
+    def draw(self, figure: Figure, top: float) -> None:
+        """Put the kinds, and below them the classes or the colour scale, to the right of the axes."""
+        width, height = figure.get_size_inches()
+        left = (width - self.width + GAP) / width
+        at = height - top
+        for block in self.blocks:
+            _draw_block(figure, block, left, at / height, self.theme)
+            at -= block.height + 0.2
+        if self.scale:
+            _scale_bar(figure, self.scale, self.scale_title, left, at, self.theme)
+
+
+def make_legend(styles: Sequence[Style], color: str | None, tall: float, theme: Theme) -> Legend:
+    """Say what the legend holds, so that it fits into ``tall`` inches where it can."""
+    kinds = _Block(
+        "",
+        [
+            (marker, coloring.base, f"{plain_text(group.kind, 16)} ({len(group):,})")
+            for group, marker, coloring in styles
+        ],
+    )
+    told = next((style for style in styles if style[2].classes or style[2].scale), None)
     if told is None or color is None:
-        return
-    if told.classes:
-        marker = next(marker for _, marker, coloring in layers if coloring is told)
-        _column(figure, _class_entries(told.classes, layers, marker, theme), color, left, top / height, theme)
-    elif told.scale:
-        _scale_bar(figure, told.scale, color, left, top, theme)
+        return Legend([kinds], None, "", theme)
+    _, marker, coloring = told
+    if coloring.classes is None:
+        return Legend([kinds], coloring.scale, plain_text(color), theme)
+    left = tall - kinds.height - 0.2
+    for lines in (2, 1):
+        block = _Block(plain_text(color), _class_entries(coloring.classes, styles, marker, lines, theme))
+        if block.height <= left:
+            break
+    return Legend([kinds, block], None, "", theme)
+
+
+def wrapped(name: str, lines: int, longest: int = LONGEST) -> str:
+    r"""Break a name between words into at most so many lines, an ellipsis where it has more.
+
+    >>> wrapped("Generic Operating System Services", 2)
+    'Generic Operating System\nServices'
+    """
+    if lines == 1:
+        return plain_text(name, longest)
+    broken = textwrap.wrap(name, longest)
+    return "\n".join([*broken[: lines - 1], plain_text(" ".join(broken[lines - 1 :]), longest)]).rstrip("\n")
 
 
 def _class_entries(
-    classes: Classes, layers: Sequence[tuple[Group, str, Coloring]], marker: str, theme: Theme
-) -> list[tuple[Any, str]]:
-    sized = [f"{name} ({count:,})" for name, count in zip(classes.names, classes.counts, strict=True)]
-    names = sized if max(map(len, sized), default=0) <= LONGEST else classes.names
-    entries = [(_dot(marker, CLASS_COLORS[number]), name) for number, name in enumerate(names)]
-    without = sum(int((c.classes.codes < 0).sum()) for _, _, c in layers if c.classes)
+    classes: Classes, styles: Sequence[Style], marker: str, lines: int, theme: Theme
+) -> list[tuple[str, str, str]]:
+    entries = [
+        (marker, CLASS_COLORS[number], f"{wrapped(name, lines)} ({count:,})")
+        for number, (name, count) in enumerate(zip(classes.names, classes.counts, strict=True))
+    ]
+    without = sum(int((c.classes.codes < 0).sum()) for _, _, c in styles if c.classes)
     if classes.left_over:
-        entries.append((_dot(marker, theme.other), f"{classes.left_over:,} others ({without:,})"))
+        entries.append((marker, theme.other, f"{classes.left_over:,} others ({without:,})"))
     elif without:
-        entries.append((_dot(marker, theme.other), f"not known ({without:,})"))
+        entries.append((marker, theme.other, f"not known ({without:,})"))
     return entries
+
+
+def _inches(text: str, bold: bool = False) -> float:
+    """Measure one line of the legend."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=FONTSIZE, weight="bold" if bold else "normal")
+    with quiet_glyphs():
+        points, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return float(points) / 72.0
 
 
 def _dot(marker: str, color: str) -> Any:
@@ -67,30 +143,28 @@ def _dot(marker: str, color: str) -> Any:
     return Line2D([], [], linestyle="none", marker=marker, markersize=6, color=color, markeredgewidth=0)
 
 
-def _column(
-    figure: Figure, entries: list[tuple[Any, str]], title: str, left: float, top: float, theme: Theme
-) -> None:
+def _draw_block(figure: Figure, block: _Block, left: float, top: float, theme: Theme) -> None:
     """Draw one block of the legend; texts are set afterwards, so that none is read as a command."""
-    block = figure.legend(
-        [handle for handle, _ in entries],
-        [str(number) for number in range(len(entries))],
-        title=" " if title else None,
+    drawn = figure.legend(
+        [_dot(marker, color) for marker, color, _ in block.entries],
+        [str(number) for number in range(len(block.entries))],
+        title=" " if block.title else None,
         loc="upper left",
         bbox_to_anchor=(left, top),
         frameon=False,
-        fontsize=8.5,
+        fontsize=FONTSIZE,
         borderpad=0.0,
         borderaxespad=0.0,
         handlelength=1.0,
         handletextpad=0.5,
         labelspacing=0.42,
         alignment="left",
-        title_fontproperties={"size": 8.5, "weight": "bold"},
+        title_fontproperties={"size": FONTSIZE, "weight": "bold"},
     )
-    for text, (_, name) in zip(block.get_texts(), entries, strict=True):
-        text.set(text=plain_text(name, LONGEST), parse_math=False, color=theme.ink)
-    if title:
-        block.get_title().set(text=plain_text(title), parse_math=False, color=theme.ink)
+    for text, (_, _, name) in zip(drawn.get_texts(), block.entries, strict=True):
+        text.set(text=name, parse_math=False, color=theme.ink)
+    if block.title:
+        drawn.get_title().set(text=block.title, parse_math=False, color=theme.ink)
 
 
 def _scale_bar(figure: Figure, scale: Scale, title: str, left: float, top: float, theme: Theme) -> None:
@@ -101,8 +175,8 @@ def _scale_bar(figure: Figure, scale: Scale, title: str, left: float, top: float
     figure.text(
         left,
         (top - 0.06) / height,
-        plain_text(title),
-        fontsize=8.5,
+        title,
+        fontsize=FONTSIZE,
         weight="bold",
         color=theme.ink,
         va="center",

@@ -1,4 +1,4 @@
-"""Colours and markers: kinds told apart twice, classes in colours that most eyes tell apart."""
+"""Colours and markers: kinds told apart twice, classes in colours far from each other."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from relscape.plot.fields import is_missing
 from relscape.plot.texts import plain_text
-from relscape.protocols import AnyArray, FloatArray, IntArray
+from relscape.protocols import AnyArray, IntArray
 
 __all__ = [
     "CLASS_COLORS",
@@ -18,9 +19,7 @@ __all__ = [
     "MARKERS",
     "Classes",
     "Theme",
-    "is_categorical",
     "sort_into_classes",
-    "to_numbers",
 ]
 
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "h")
@@ -28,31 +27,32 @@ MARKERS = ("o", "^", "s", "D", "v", "P", "X", "h")
 # Okabe and Ito's colours for colour-blind readers, the dark ones first; yellow is too pale for dots.
 KIND_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#7A5195", "#8C6D31")
 
-# The same, then Paul Tol's muted and dark colours, in an order that keeps neighbours far apart.
+# Ten strong colours for the most frequent classes, then a light one of each hue (of navy, a bright blue).
 CLASS_COLORS = (
     "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#D55E00",
-    "#CC79A7",
-    "#56B4E9",
-    "#882255",
-    "#999933",
-    "#332288",
-    "#44AA99",
-    "#B2182B",
-    "#DDCC77",
-    "#6699CC",
-    "#117733",
-    "#AA4499",
-    "#A6761D",
-    "#1B1B8F",
-    "#EE8866",
-    "#66A61E",
-    "#4D4D4D",
+    "#E07000",
+    "#008A5A",
+    "#C81D25",
+    "#7A3DB8",
+    "#7A4A1E",
+    "#D6409F",
+    "#00A3B4",
+    "#7D8200",
+    "#1E2A78",
+    "#7DB9F0",
+    "#FFB765",
+    "#6FD39B",
+    "#FF8F85",
+    "#C3A0F0",
+    "#C49A6C",
+    "#F7A8D8",
+    "#7FE0E0",
+    "#CDD04A",
+    "#5566FF",
 )
 
-FEW_INTEGERS = 10
+# Letters of a class's name that the legend can use, on two lines.
+LONGEST = 52
 
 
 @dataclass(frozen=True)
@@ -80,34 +80,21 @@ class Classes:
     left_over: int
 
 
-def is_categorical(values: AnyArray) -> bool:
-    """Say whether a field names classes: texts, booleans, or few different integers."""
-    if values.dtype.kind in "iu":
-        return np.unique(values).size <= FEW_INTEGERS
-    if values.dtype.kind == "O":
-        present = [value for value in values if value is not None and value == value]
-        return not present or not all(type(value) in (int, float) for value in present)
-    return values.dtype.kind not in "f"
-
-
 def sort_into_classes(values: AnyArray, limit: int = len(CLASS_COLORS)) -> Classes:
-    """Give the ``limit`` most frequent classes numbers, in the order of their names; others are left over."""
-    named = [None if v is None or v != v else v for v in values.tolist()]
+    """Give the ``limit`` most frequent classes numbers; others are left over.
+
+    The most frequent class comes first, so that it has the strongest colour; numbers keep their own order.
+    """
+    named = [None if is_missing(value) else value for value in values.tolist()]
     counts = Counter(value for value in named if value is not None)
-    frequent = sorted(counts, key=lambda value: (-counts[value], str(value)))[:limit]
-    shown = sorted(frequent, key=lambda v: (0, v, "") if isinstance(v, int | float) else (1, 0, str(v)))
+    shown = sorted(counts, key=lambda value: (-counts[value], str(value)))[:limit]
+    if all(isinstance(value, int | float) for value in shown):
+        shown.sort()
     code = {value: number for number, value in enumerate(shown)}
     codes = np.fromiter((code.get(value, -1) for value in named), dtype=np.int64, count=len(named))
     return Classes(
-        [plain_text(value) for value in shown],
+        [plain_text(value, LONGEST) for value in shown],
         codes,
         [counts[value] for value in shown],
         len(counts) - len(shown),
     )
-
-
-def to_numbers(values: AnyArray) -> FloatArray:
-    """Bring a numeric field into floats, NaN where a value is missing."""
-    if values.dtype.kind == "O":
-        return np.array([np.nan if v is None else float(v) for v in values])
-    return values.astype(np.float64)

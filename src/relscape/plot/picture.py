@@ -12,6 +12,7 @@ from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Group, Map
 from relscape.plot import frame, legend, texts
 from relscape.plot.coloring import Coloring, color_by_field, color_by_kind
+from relscape.plot.fields import newly_placed
 from relscape.plot.palette import DARK, LIGHT, MARKERS, Theme
 from relscape.protocols import BoolArray, FloatArray, IntArray
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_map"]
 
-# Inches around the axes: left, bottom, right (where the legend is), top.
-SURROUND = (0.62, 0.78, 2.25, 0.86)
+# Inches around the axes; to the right is the legend, as wide as it needs to be.
+LEFT, BOTTOM, TOP = 0.62, 0.78, 0.86
+NARROWEST, LOWEST = 5.87, 3.64
 RASTER_FROM = 2000
 AVOID_ALL_UP_TO = 400
 
@@ -60,11 +62,11 @@ def draw_map(
         Only these kinds.
     color : str, optional
         A field to colour by: texts as classes with a legend, numbers by a scale. Kinds that lack the
-        field are grey.
+        field are grey. A field where most things have a value of their own is refused.
     labels : int or mapping of kind to int, optional
-        At most how many names to write, in all or for each kind; 40 in all when not said. Those of
-        largest "contribution", "degree" or "mass" are written, or those farthest out when no such field
-        is known, as far as they find room.
+        At most how many names to write, in all or for each kind; 40 in all when not said. New things
+        put on the map come first, then those of largest "contribution", "degree" or "mass", or those
+        farthest out when no such field is known, as far as they find room.
     title : str, optional
         Instead of the names of the kinds.
     size : pair of float
@@ -81,17 +83,20 @@ def draw_map(
     texts.check_longest(longest)
     groups = _groups(map_, kinds)
     theme = DARK if dark else LIGHT
-    figure, axes = _empty_figure(size, theme)
+    width, height = _checked_size(size)
     drawn = np.vstack([group.drawn for group in groups])
     if len(drawn) == 0:
         raise ParameterError("the kinds to draw have no points.")
+    styles = _styles(map_, groups, color, theme)
+    key = legend.make_legend(styles, color, height - BOTTOM - TOP, theme)
+    figure, axes = _empty_figure(width, height, key.width, theme)
     corners = _set_frame(figure, axes, frame.limits(drawn, full))
-    layers = _layers(map_, groups, color, texts.label_counts(labels, groups), corners, theme)
+    layers = _layers(styles, texts.label_counts(labels, groups), corners)
     for layer in sorted(layers, key=lambda layer: (layer.coloring.opacity, -len(layer.group))):
         _draw_layer(axes, layer, theme)
     _caption_axes(axes, map_, theme)
     shown = _write_labels(axes, layers, longest, theme)
-    legend.draw_legend(figure, [(y.group, y.marker, y.coloring) for y in layers], color, SURROUND, theme)
+    key.draw(figure, TOP)
     _head_and_foot(figure, map_, layers, title, shown, theme)
     return figure
 
@@ -104,21 +109,27 @@ def _groups(map_: Map, kinds: str | Sequence[str] | None) -> list[Group]:
     return groups
 
 
-def _empty_figure(size: tuple[float, float], theme: Theme) -> tuple[Figure, Axes]:
+def _checked_size(size: tuple[float, float]) -> tuple[float, float]:
+    width, height = (float(side) for side in size)
+    if not (NARROWEST <= width <= 100.0 and LOWEST <= height <= 100.0):
+        raise ParameterError(
+            f"size={size}: give width and height in inches, "
+            f"at least {NARROWEST:g} by {LOWEST:g} and at most 100 by 100."
+        )
+    return width, height
+
+
+def _empty_figure(width: float, height: float, right: float, theme: Theme) -> tuple[Figure, Axes]:
+    """Make a figure whose axes leave ``right`` inches for the legend."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    width, height = (float(side) for side in size)
-    left, bottom, right, top = SURROUND
-    if not (3.0 + left + right <= width <= 100.0 and 2.0 + bottom + top <= height <= 100.0):
-        raise ParameterError(
-            f"size={size}: give width and height in inches, "
-            f"at least {3 + left + right:g} by {2 + bottom + top:g} and at most 100 by 100."
-        )
     figure = Figure(figsize=(width, height), facecolor=theme.paper)
     FigureCanvasAgg(figure)
-    box = (left / width, bottom / height, (width - left - right) / width, (height - bottom - top) / height)
-    axes = figure.add_axes(box, facecolor=theme.paper)
+    across, up = width - LEFT - right, height - BOTTOM - TOP
+    axes = figure.add_axes(
+        (LEFT / width, BOTTOM / height, across / width, up / height), facecolor=theme.paper
+    )
     axes.set_axisbelow(True)
     for spine in axes.spines.values():
         spine.set(color=theme.faint, linewidth=1.0)
@@ -141,14 +152,8 @@ def _set_frame(figure: Figure, axes: Axes, corners: FloatArray) -> FloatArray:
     return fitted
 
 
-def _layers(
-    map_: Map,
-    groups: list[Group],
-    color: str | None,
-    counts: dict[str, int],
-    corners: FloatArray,
-    theme: Theme,
-) -> list[_Layer]:
+def _styles(map_: Map, groups: list[Group], color: str | None, theme: Theme) -> list[legend.Style]:
+    """Give every kind its marker and its colours."""
     if color is None:
         colorings = color_by_kind(groups, map_.groups)
     else:
@@ -156,9 +161,13 @@ def _layers(
             known = sorted({name for group in groups for name in group.fields})
             raise UnknownNameError("field", color, known, "the kinds of the picture")
         colorings = color_by_field(groups, color, theme)
+    markers = [MARKERS[map_.groups.index(group.kind) % len(MARKERS)] for group in groups]
+    return list(zip(groups, markers, colorings, strict=True))
+
+
+def _layers(styles: list[legend.Style], counts: dict[str, int], corners: FloatArray) -> list[_Layer]:
     layers = []
-    for group, coloring in zip(groups, colorings, strict=True):
-        marker = MARKERS[map_.groups.index(group.kind) % len(MARKERS)]
+    for group, marker, coloring in styles:
         within = frame.inside(group.drawn, corners)
         weight, _ = texts.importance(group)
         labelled = texts.choose_labels(group.drawn, weight, within, counts[group.kind])
@@ -198,7 +207,9 @@ def _draw_layer(axes: Axes, layer: _Layer, theme: Theme) -> None:
 
 
 def _caption_axes(axes: Axes, map_: Map, theme: Theme) -> None:
-    across, up = frame.axis_captions(map_.drawn_by, map_.n_components)
+    # Shares belong to the axes of the model; a map aligned to another has axes of the other.
+    inertia = () if "aligned" in map_.provenance else map_.provenance.get("axis_inertia", ())
+    across, up = frame.axis_captions(map_.drawn_by, map_.n_components, inertia)
     axes.set_xlabel(across, color=theme.muted, fontsize=8.5)
     axes.set_ylabel(up, color=theme.muted, fontsize=8.5)
     if not across:
@@ -210,8 +221,15 @@ def _caption_axes(axes: Axes, map_: Map, theme: Theme) -> None:
 
 
 def _write_labels(axes: Axes, layers: list[_Layer], longest: int | None, theme: Theme) -> int:
-    """Write the chosen names, most important of every kind first; returns how many found room."""
-    chosen = [(rank, layer, at) for layer in layers for rank, at in enumerate(layer.labelled.tolist())]
+    """Write the chosen names, new things first, then the most important of every kind.
+
+    In a small crowd names keep clear of all dots, except where new things must find room. Returns how
+    many names did.
+    """
+    chosen = []
+    for layer in layers:
+        old = ~newly_placed(layer.group)
+        chosen += [((old[at], rank), layer, at) for rank, at in enumerate(layer.labelled.tolist())]
     chosen.sort(key=lambda item: item[0])
     points = np.array([layer.group.drawn[at] for _, layer, at in chosen]).reshape(-1, 2)
     names = [
@@ -220,23 +238,36 @@ def _write_labels(axes: Axes, layers: list[_Layer], longest: int | None, theme: 
     ]
     colors = [layer.coloring.ink(at, theme) for _, layer, at in chosen]
     crowd = np.vstack([layer.group.drawn[layer.inside] for layer in layers])
-    avoid = crowd if len(crowd) <= AVOID_ALL_UP_TO else points
+    nothing_new = all(old for (old, _), _, _ in chosen)
+    avoid = crowd if len(crowd) <= AVOID_ALL_UP_TO and nothing_new else points
     return texts.place_labels(axes, points, names, colors, avoid, theme.paper)
+
+
+def _label_notes(layers: list[_Layer], shown: int) -> list[str]:
+    """Say how many names are written, how many found no room, and how they were chosen."""
+    chosen = sum(layer.labelled.size for layer in layers)
+    if chosen == 0:
+        return []
+    written = f"{shown} name{'s' if shown != 1 else ''} written"
+    if shown < chosen:
+        written += f", no room for {chosen - shown} more"
+    reasons = sorted({texts.importance(layer.group)[1] for layer in layers if layer.labelled.size})
+    first = any(newly_placed(layer.group)[layer.labelled].any() for layer in layers)
+    return [written, f"chosen by {' or '.join(reasons)}{', new things first' if first else ''}"]
 
 
 def _head_and_foot(
     figure: Figure, map_: Map, layers: list[_Layer], title: str | None, shown: int, theme: Theme
 ) -> None:
     width, height = figure.get_size_inches()
-    left = SURROUND[0] / width
+    left = LEFT / width
     heading = " and ".join(layer.group.kind for layer in layers) if title is None else title
     sizes = [f"{layer.group.kind} {len(layer.group):,}" for layer in layers]
     below = " · ".join([*([map_.model] if map_.model else []), *sizes])
     outside = sum(int((~layer.inside).sum()) for layer in layers)
-    reasons = sorted({texts.importance(y.group)[1] for y in layers if y.labelled.size})
     notes = [
         frame.layout_caption(map_.drawn_by),
-        f"{shown} name{'s' if shown != 1 else ''} written, by {' or '.join(reasons)}" if shown else "",
+        *_label_notes(layers, shown),
         f"{outside:,} point{'s' if outside != 1 else ''} outside the frame" if outside else "",
     ]
     foot = " · ".join(note for note in notes if note)

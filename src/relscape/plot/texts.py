@@ -11,6 +11,7 @@ import numpy as np
 
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Group
+from relscape.plot.fields import is_categorical, newly_placed, to_numbers
 from relscape.protocols import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ LONGEST = 26
 LONGEST_OF_FEW = 48
 FEW = 8
 CELLS = 7
+# Points of length from the middle of a dot, most of it covered by the dot: such a line only looks like dirt.
+SHORT_LEADER = 7.8
 
 
 def plain_text(value: object, longest: int = LONGEST) -> str:
@@ -59,11 +62,21 @@ def check_longest(longest: Any) -> None:
 
 
 def importance(group: Group) -> tuple[FloatArray, str]:
-    """Say how much each thing deserves a label, and by what: a field of the group, or how far out it is."""
+    """Say how much each thing deserves a label, and by what: a field of the group, or how far out it is.
+
+    Things that were put on the map later come before all others: one draws the map to see them.
+    """
+    weight, reason = _ranking(group)
+    return np.where(newly_placed(group), np.inf, weight), reason
+
+
+def _ranking(group: Group) -> tuple[FloatArray, str]:
     for name in IMPORTANCE_FIELDS:
-        if name in group.fields and group.fields[name].dtype.kind in "iuf":
-            return np.nan_to_num(group.fields[name].astype(np.float64), nan=-np.inf), name
-    return np.linalg.norm(group.drawn - np.median(group.drawn, axis=0), axis=1), "distance from the centre"
+        values = group.fields.get(name)
+        if values is not None and (values.dtype.kind in "iuf" or not is_categorical(values)):
+            return np.nan_to_num(to_numbers(values), nan=-np.inf), name
+    centre = np.median(group.drawn, axis=0) if len(group) else np.zeros(2)
+    return np.linalg.norm(group.drawn - centre, axis=1), "distance from the centre"
 
 
 def label_counts(labels: int | Mapping[str, int] | None, groups: Sequence[Group]) -> dict[str, int]:
@@ -110,7 +123,10 @@ def _readable(group: Group) -> float:
 
 
 def choose_labels(points: FloatArray, weight: FloatArray, inside: BoolArray, count: int) -> IntArray:
-    """Pick the most important points in the frame, a few from each region first, most important first."""
+    """Pick the most important points in the frame, a few from each region first, most important first.
+
+    Points of infinite weight do not wait for the turn of their region.
+    """
     candidates = np.flatnonzero(inside)
     if candidates.size == 0 or count == 0:
         return candidates[:0]
@@ -122,6 +138,7 @@ def choose_labels(points: FloatArray, weight: FloatArray, inside: BoolArray, cou
     for position, cell in enumerate(map(tuple, cells.tolist())):
         turns[position] = seen.get(cell, 0) // 2
         seen[cell] = seen.get(cell, 0) + 1
+    turns[np.isposinf(weight[ranked])] = -1
     return ranked[np.argsort(turns, kind="stable")][:count]
 
 
@@ -151,12 +168,18 @@ def place_labels(
             max_distance=0.09,
             nbr_candidates=300,
             draw_all=False,
+            avoid_label_lines_overlap=True,
             zorder=6,
             parse_math=False,
             path_effects=[withStroke(linewidth=2.6, foreground=halo, alpha=0.9)],
         )
     for line in lines:
-        if line is not None:
+        if line is None:
+            continue
+        ends = axes.transData.transform(line.get_xydata())
+        if np.linalg.norm(ends[1] - ends[0]) < SHORT_LEADER * axes.figure.dpi / 72.0:
+            line.remove()
+        else:
             line.set(zorder=5, alpha=0.7)
     return sum(text is not None for text in written)
 

@@ -89,9 +89,11 @@ def _links(records: list[Record]) -> Judgement:
         and max(v["mutual"], v["ca"]) < min(v[rival] for rival in rivals)
         for v in ranks.values()
     )
-    return _outcome(reached), "mean rank over all numbers of axes: " + _listed(
-        ranks, ("mutual", "ca", *rivals), 1
-    )
+    told = "mean rank over all numbers of axes: " + _listed(ranks, ("mutual", "ca", *rivals), 1)
+    places = by_place(records, ("set", "axes"), "mean rank")
+    gaps = {place: v["mutual"] / v["ca"] - 1 for place, v in places.items()}
+    (name, axes), gap = max(gaps.items(), key=lambda item: abs(item[1]))
+    return _outcome(reached), f"{told}; mutual is furthest from CA on {name} with {axes} axes, {gap:+.1%}"
 
 
 def _separation(records: list[Record]) -> Judgement:

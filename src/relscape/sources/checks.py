@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Sequence
+
 from relscape.errors import DataError
-from relscape.sources.scans import Scan, Session
+from relscape.sources.scans import Scan, Session, literal
 
 __all__ = [
     "bad_weight",
+    "fault",
     "id_sql",
     "refuse_bad_weights",
     "refuse_empty",
     "refuse_missing",
+    "refuse_mixed_numbers",
     "refuse_repeats",
     "row_ids",
-    "unusable",
 ]
+
+_THOUSANDS = (
+    r"[+-]?[1-9][0-9]{0,2}(([.,'\u2019\u00a0\u202f ][0-9]{3})+|(\.[0-9]{3})+,[0-9]+|(,[0-9]{3})+\.[0-9]+)"
+)
+_MISSING = {"na", "n/a", "nan", "null", "none"}
+_GROUPED = {mark: rf"\s*[+-]?[1-9][0-9]{{0,2}}(\{mark}[0-9]{{3}})+\s*" for mark in ".,"}
 
 
 def bad_weight(number: str, allow_negative: bool) -> str:
@@ -62,16 +73,72 @@ def refuse_bad_weights(session: Session, name: str, allow_negative: bool) -> Non
         bad = bad_weight(scan.number(name), allow_negative)
         count, row, value = _first(session, scan, bad, scan.text(name))
         if count:
+            cause, remedy = fault(value, scan.decimal_commas, "Give each a number, or drop those rows.")
             raise DataError(
-                f"{scan.path}: column {name!r} has {count} {unusable(allow_negative)}, the first at "
-                f"{scan.place(row)}: {'nothing' if value is None else repr(value)}. "
-                "Correct or drop those rows."
+                f"{scan.path}: column {name!r} has {count} weights that cannot be used, the first at "
+                f"{scan.place(row)}: {cause}. {remedy}"
             )
 
 
-def unusable(allow_negative: bool) -> str:
-    """Name what is refused among weights, for messages."""
-    return "weights that are missing or no finite numbers" + ("" if allow_negative else ", or negative")
+def fault(value: str | None, decimal_commas: bool, if_missing: str) -> tuple[str, str]:
+    """Say what is wrong with a weight that is refused, and what to do about it.
+
+    >>> fault("1.672,11", decimal_commas=True, if_missing="")[0]
+    "'1.672,11' looks like a number with a thousands separator"
+    """
+    if value is None or not value.strip():
+        return "it is missing", if_missing
+    shown = repr(value)
+    if value.strip().lower() in _MISSING:
+        return f"{shown} stands for a missing number", if_missing
+    if re.fullmatch(_THOUSANDS, value.strip()):
+        return (
+            f"{shown} looks like a number with a thousands separator",
+            "Write all numbers without one, as in 1672.11.",
+        )
+    try:
+        number = float(value.replace(",", "."))
+    except ValueError:
+        return f"{shown} is not a number", "Correct it."
+    if "," in value and not decimal_commas:
+        return f"{shown} has a decimal comma", "Write decimal points here, as in 1.5."
+    if not math.isfinite(number):
+        return f"{shown} is not finite", "Correct it: only finite numbers can be weights."
+    if number < 0:
+        return (
+            f"{shown} is negative",
+            "Weights say how strongly things relate: shift or drop the negative ones, or let them through "
+            "with allow_negative.",
+        )
+    return f"{shown} is not written as numbers are here", "Write it plainly, as in 1500 or 1.5."
+
+
+def refuse_mixed_numbers(session: Session, scan: Scan, names: Sequence[str]) -> None:
+    """Refuse a column with decimal commas and points where one may mark thousands: 2,5 beside 1.500."""
+    written = [name for name in names if scan.decimal_commas and not scan.column(name).numeric]
+    if not written:
+        return
+    tests = ", ".join(
+        f"bool_or(contains({sql}, ',')) AND bool_or(contains({sql}, '.')) AND "
+        f"bool_or(regexp_full_match({sql}, {literal(_GROUPED['.'])}) "
+        f"OR regexp_full_match({sql}, {literal(_GROUPED[','])}))"
+        for sql in (scan.column(name).sql for name in written)
+    )
+    [found] = session.rows(f"SELECT {tests} FROM {scan.source}")
+    mixed = next((name for name, bad in zip(written, found, strict=True) if bad), None)
+    if mixed is None:
+        return
+    sql = scan.text(mixed)
+    cells = []
+    for mark in ",.":
+        grouped = f"regexp_full_match({sql}, {literal(_GROUPED[mark])})"
+        tries = (_first(session, scan, test, sql) for test in (grouped, f"contains({sql}, '{mark}')"))
+        cells.append(next(f"{value!r} at {scan.place(row)}" for count, row, value in tries if count))
+    raise DataError(
+        f"{scan.path}: column {mixed!r} has numbers with a comma and with a point, {cells[0]} and "
+        f"{cells[1]}, so that it cannot be told which marks decimals and which thousands. Write all numbers "
+        "in one form, without thousands separators."
+    )
 
 
 def row_ids(session: Session, scan: Scan, name: str) -> list[str]:

@@ -1,22 +1,33 @@
-"""Spreadsheets: the first sheet of a workbook as a table."""
+"""Spreadsheets: one sheet of a workbook as a table."""
 
 from __future__ import annotations
 
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from relscape.errors import DataError, FormatError, MissingExtraError
+from relscape.errors import DataError, FormatError, MissingExtraError, UnknownNameError
 from relscape.progress import note
 from relscape.sources.dialects import column_names
 
-__all__ = ["read_sheet"]
+__all__ = ["Sheet", "read_sheet"]
 
 
-def read_sheet(path: Path) -> tuple[Any, str | None]:
-    """Read the first sheet: its table, and the first column when its name is left out.
+class Sheet(NamedTuple):
+    """A sheet as a table, its first column when the name of that is left out, and where each row stands.
+
+    ``numbers`` counts rows as the spreadsheet does, from 1, with the column names and empty lines.
+    """
+
+    table: Any
+    row_names: str | None
+    numbers: tuple[int, ...]
+
+
+def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
+    """Read the sheet of that name, or the first one.
 
     A column of numbers becomes numbers, any other one text; empty cells are missing and empty lines
     are left out.
@@ -29,19 +40,26 @@ def read_sheet(path: Path) -> tuple[Any, str | None]:
         with calamine.load_workbook(str(path)) as book:
             if not book.sheet_names:
                 raise DataError(f"{path} has no sheets.")
-            if len(book.sheet_names) > 1:
+            if sheet is None and len(book.sheet_names) > 1:
                 note(f"{path.name} has {len(book.sheet_names)} sheets; reading {book.sheet_names[0]!r}")
-            cells = book.get_sheet_by_index(0).to_python()
+            name = book.sheet_names[0] if sheet is None else sheet
+            if name not in book.sheet_names:
+                raise UnknownNameError("sheet", name, book.sheet_names, str(path))
+            chosen = book.get_sheet_by_name(name)
+            cells = chosen.to_python(skip_empty_area=True)
+            above = chosen.start[0] if chosen.start else 0
     except calamine.PasswordError as error:
         raise FormatError(f"{path} is locked by a password; save it without one.") from error
     except calamine.CalamineError as error:
         raise FormatError(f"{path} is not a workbook that can be read: {error}. Save it again.") from error
-    lines = [line for line in cells if any(cell != "" for cell in line)]
+    filled = {above + k: line for k, line in enumerate(cells, start=1) if any(cell != "" for cell in line)}
+    lines = list(filled.values())
     if not lines:
         raise DataError(f"{path} is empty: expected a line of column names and lines of values.")
     names, row_names = column_names([_plain(name) for name in lines[0]], path)
     columns = zip(*lines[1:], strict=True) if len(lines) > 1 else ([] for _ in names)
-    return pa.table([_column(values) for values in columns], names=list(names)), row_names
+    table = pa.table([_column(values) for values in columns], names=list(names))
+    return Sheet(table, row_names, tuple(filled)[1:])
 
 
 def _plain(cell: Any) -> Any:

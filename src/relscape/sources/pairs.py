@@ -7,7 +7,14 @@ from scipy.sparse import csr_array
 
 from relscape.data import EntitySet, Relation, RelationalData
 from relscape.protocols import SparseArray, TextArray
-from relscape.sources.checks import bad_weight, id_sql, refuse_bad_weights, refuse_empty, refuse_missing
+from relscape.sources.checks import (
+    bad_weight,
+    id_sql,
+    refuse_bad_weights,
+    refuse_empty,
+    refuse_missing,
+    refuse_mixed_numbers,
+)
 from relscape.sources.scans import Session
 
 __all__ = ["read_pairs"]
@@ -72,6 +79,8 @@ def _sum_pairs(
         refuse_missing(session, columns)
     if bad_weights and weight is not None:
         refuse_bad_weights(session, weight, allow_negative)
+    for scan in session.scans:
+        refuse_mixed_numbers(session, scan, [] if weight is None else [weight])
     if rounded:
         # fractions are rounded as they are added, so they are added in one order, whatever the threads
         session.run(

@@ -6,7 +6,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,8 @@ class Scan:
     """One file, ready to be queried.
 
     ``source`` goes after FROM. ``written`` says that values come as the text that stands in the file,
-    so that numbers are still to be recognised. ``row_names`` is a column meant to name the rows.
+    so that numbers are still to be recognised. ``row_names`` is a column meant to name the rows, and
+    ``numbers`` says how a spreadsheet counts them.
     """
 
     path: Path
@@ -84,6 +85,7 @@ class Scan:
     compression: str | None = None
     encoding: str = "utf-8"
     dialect: Dialect | None = None
+    numbers: tuple[int, ...] = ()
 
     def column(self, name: str) -> Column:
         """Find a column by its name; an unknown one is refused with those that there are."""
@@ -95,15 +97,19 @@ class Scan:
         """Give SQL for a column as text."""
         return f"CAST({self.column(name).sql} AS VARCHAR)"
 
+    @property
+    def decimal_commas(self) -> bool:
+        """Whether a comma in a number is a decimal one: in text tables with another separator."""
+        return self.dialect is not None and self.dialect.separator != ","
+
     def number(self, name: str) -> str:
         """Give SQL for a column as numbers, NULL where a value is none."""
         column = self.column(name)
         if column.numeric:
             return f"CAST({column.sql} AS DOUBLE)"
-        comma = self.dialect is not None and self.dialect.separator != ","
         # trim() keeps DuckDB 2.0 from pushing the cast into its CSV reader, where TRY_CAST raises
         # instead of giving NULL (duckdb issue 23818)
-        text = f"replace({column.sql}, ',', '.')" if comma else f"trim({self.text(name)})"
+        text = f"replace({column.sql}, ',', '.')" if self.decimal_commas else f"trim({self.text(name)})"
         return f"TRY_CAST({text} AS DOUBLE)"
 
     def place(self, row: int) -> str:
@@ -113,14 +119,17 @@ class Scan:
             line = line_of_row(pieces, self.dialect.separator, row)
             if line is not None:
                 return f"line {line}"
+        if self.numbers:
+            return f"row {self.numbers[row - 1]}"
         return f"record {row}" if self.form.startswith("json") else f"row {row}"
 
 
 @contextmanager
-def opened(paths: Paths, encoding: str | None = None) -> Iterator[Session]:
+def opened(paths: Paths, encoding: str | None = None, sheet: str | None = None) -> Iterator[Session]:
     """Open table files together; whatever DuckDB or Arrow complain of is raised as an error of ours.
 
-    The encoding of text files is found by reading them unless it is given.
+    The encoding of text files is found by reading them unless it is given; of a workbook, the first sheet
+    is read unless one is named.
     """
     import duckdb
 
@@ -133,13 +142,17 @@ def opened(paths: Paths, encoding: str | None = None) -> Iterator[Session]:
             "autoload_known_extensions": "false",
         }
         connection = duckdb.connect(":memory:", config=config)
-        session = Session(connection, Path(scratch), given)
+        session = Session(connection, Path(scratch), given, sheet)
         try:
             for path in expand(paths):
                 session.open(path)
             if given and not any(scan.written for scan in session.scans):
                 raise ParameterError(
                     f"encoding is for text files such as CSV; {session.scans[0].path} is none. Leave it out."
+                )
+            if sheet is not None and not any(scan.form == "excel" for scan in session.scans):
+                raise ParameterError(
+                    f"sheet is for workbooks such as Excel's; {session.scans[0].path} is none. Leave it out."
                 )
             if not given:
                 warn_of_guesses({scan.path: scan.encoding for scan in session.scans})
@@ -153,10 +166,13 @@ def opened(paths: Paths, encoding: str | None = None) -> Iterator[Session]:
 class Session:
     """A DuckDB connection and the files opened in it."""
 
-    def __init__(self, connection: Any, scratch: Path, encoding: str | None = None) -> None:
+    def __init__(
+        self, connection: Any, scratch: Path, encoding: str | None = None, sheet: str | None = None
+    ) -> None:
         self.connection = connection
         self.scratch = scratch
         self.encoding = encoding
+        self.sheet = sheet
         self.scans: list[Scan] = []
         self._places: dict[str, Path] = {}
         self._opening: Path | None = None
@@ -242,8 +258,9 @@ class Session:
         return self._registered(path, table)
 
     def _open_excel(self, path: Path) -> Scan:
-        table, row_names = read_sheet(path)
-        return self._registered(path, table, row_names)
+        sheet = read_sheet(path, self.sheet)
+        scan = self._registered(path, sheet.table, sheet.row_names)
+        return replace(scan, form="excel", numbers=sheet.numbers)
 
     def _registered(self, path: Path, table: Any, row_names: str | None = None) -> Scan:
         name = f"file{len(self.scans)}"

@@ -31,6 +31,7 @@ def read(
     same_kind: str | None = None,
     allow_negative: bool = False,
     encoding: str | None = None,
+    sheet: str | None = None,
 ) -> RelationalData:
     """Read a relation from one or more table files.
 
@@ -53,11 +54,14 @@ def read(
         Whether weights below zero are let through.
     encoding : str, optional
         How the letters of text files are written, such as "shift_jis"; found by reading them unless given.
+    sheet : str, optional
+        Which sheet of a workbook; the first unless given.
 
     Returns
     -------
     RelationalData
-        With one relation, named after the two columns.
+        With one relation, named after the two columns. The kinds of a wide table are the name of its first
+        column, or "row", and "column"; its blank cells are read as 0, with a warning that counts them.
     """
     if (rows is None) != (columns is None):
         raise ParameterError(
@@ -67,19 +71,23 @@ def read(
     if rows is None or columns is None:
         if weight is not None or same_kind is not None:
             raise ParameterError("weight and same_kind are for tables of pairs; give rows and columns too.")
-        with opened(paths, encoding) as session:
+        with opened(paths, encoding, sheet) as session:
             return read_wide(session, allow_negative)
     if rows == columns:
         raise ParameterError(
             f"rows and columns both name the column {rows!r}; two different columns are needed. "
             "If both hold ids of one kind, say so with same_kind."
         )
-    with opened(paths, encoding) as session:
+    with opened(paths, encoding, sheet) as session:
         return read_pairs(session, rows, columns, weight, same_kind, allow_negative)
 
 
 def read_fields(
-    path: str | PathLike[str], id_column: str | None = None, *, encoding: str | None = None
+    path: str | PathLike[str],
+    id_column: str | None = None,
+    *,
+    encoding: str | None = None,
+    sheet: str | None = None,
 ) -> tuple[TextArray, dict[str, AnyArray]]:
     """Read what is known of each thing, one row a thing, for ``EntitySet.with_fields``.
 
@@ -91,13 +99,15 @@ def read_fields(
         The column of ids, which must not repeat; the first one unless given.
     encoding : str, optional
         How the letters of a text file are written, such as "shift_jis"; found by reading it unless given.
+    sheet : str, optional
+        Which sheet of a workbook; the first unless given.
 
     Returns
     -------
     ids, fields : TextArray and dict of arrays
         Numbers stay numbers (NaN where missing), everything else is text (None where missing).
     """
-    with opened(path, encoding) as session:
+    with opened(path, encoding, sheet) as session:
         if len(session.scans) != 1:
             raise ParameterError(f"{path}: {len(session.scans)} files match; name one table of attributes.")
         scan = session.scans[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,10 @@ from relscape.sources.files import (
 from relscape.sources.scans import opened
 from relscape.sources.tables import load
 
-__all__ = ["read_text"]
+__all__ = ["is_text_source", "read_text"]
 
 _WORD = r"(?u)\b[^\W\d_]{2,}\b"
+_TEXT_ENDINGS = {".txt", ".md", ".rst"}
 
 
 def read_text(
@@ -58,8 +60,9 @@ def read_text(
     Parameters
     ----------
     paths : path or sequence of paths
-        Table files when ``text`` is given, otherwise a folder, glob or list of text files, in any
-        common encoding; a document is then named by its path within the folder, without ending.
+        Table files when ``text`` is given, otherwise folders, a glob or a list of text files, in any
+        common encoding; a document is then named by its path within its folder, without ending. Only
+        documents that would share a name keep their ending or take the name of their folder before it.
     text : str, optional
         The column that holds the text of each document.
     id : str, optional
@@ -97,6 +100,14 @@ def read_text(
         counts, words = _within(counts, words, min_df, max_df)
     relation = Relation(f"{rows}-{columns}", rows, columns, csr_array(counts, dtype=np.float64))
     return RelationalData([EntitySet(rows, ids), EntitySet(columns, words)], [relation])
+
+
+def is_text_source(paths: Paths) -> bool:
+    """Say whether paths are documents rather than tables: folders, or files named .txt, .md or .rst.
+
+    A path that does not exist is refused.
+    """
+    return all(path.is_dir() or path.suffix.lower() in _TEXT_ENDINGS for path in expand(paths))
 
 
 def _check_parameters(
@@ -153,34 +164,54 @@ def _stop_words(given: str | os.PathLike[str] | Iterable[str] | None) -> list[st
 
 
 def _text_files(paths: Paths) -> tuple[list[Path], TextArray]:
-    """Find the documents of a folder, glob or list of files, and name each by its path."""
+    """Find the documents of folders, a glob or a list of files, and name each by its path."""
     found = expand(paths)
-    files: list[Path] = []
+    files: dict[Path, Path] = {}
     for path in found:
         if path.is_dir():
             inside = [p for p in sorted(path.rglob("*")) if p.is_file() and not _hidden(p.relative_to(path))]
             if not inside:
                 raise StorageError(f"the folder {path} has no files; expected one text file a document.")
-            files += inside
+            for file in inside:
+                files.setdefault(file, path)
         elif path.suffix.lower() in FORMATS:
             raise ParameterError(
                 f"{path} is a table: say with text which of its columns holds the documents."
             )
         else:
-            files.append(path)
-    folder = found[0] if len(found) == 1 and found[0].is_dir() else _common_folder(files)
-    names = [path.relative_to(folder) for path in files]
-    bare = [readable(name.with_suffix("")) for name in names]
-    return files, as_text(bare if len(set(bare)) == len(bare) else map(readable, names))
+            files[path] = path.parent
+    above = _common_folder(files)
+    within = {file: file.absolute().relative_to(above) for file in files}
+    folders = all(path.is_dir() for path in found)
+    names = [file.relative_to(folder) if folders else within[file] for file, folder in files.items()]
+    return [*files], as_text(_distinct(names, [*within.values()]))
+
+
+def _distinct(names: list[Path], longer: list[Path]) -> list[str]:
+    """Name documents without their ending; those that would share a name get more of their path.
+
+    A name hangs on the others as little as possible, so that a document keeps its own as others come.
+    """
+    forms = [
+        [
+            readable(form)
+            for form in (name.with_suffix(""), name, long if long == name else long.with_suffix(""), long)
+        ]
+        for name, long in zip(names, longer, strict=True)
+    ]
+    chosen = [form[0] for form in forms]
+    for k in range(1, 4):
+        times = Counter(chosen)
+        chosen = [form[k] if times[name] > 1 else name for form, name in zip(forms, chosen, strict=True)]
+    return chosen if len(set(chosen)) == len(chosen) else [form[-1] for form in forms]
 
 
 def _hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def _common_folder(files: list[Path]) -> Path:
-    folders = [os.fspath(path.parent) for path in files]
-    return Path(os.path.commonpath(folders)) if any(folders) else Path()
+def _common_folder(files: Iterable[Path]) -> Path:
+    return Path(os.path.commonpath([path.absolute().parent for path in files]))
 
 
 def _contents(files: list[Path], encoding: str | None = None) -> Iterator[str]:
