@@ -162,9 +162,10 @@ def test_options_without_effect_are_refused(relscape, pairs, made):
 
 
 def test_what_cannot_be_written_is_noticed_before_reading(relscape):
+    Path("bad.csv").write_text("doc,word,n\na,x,-1\n")
     Path("thesis").mkdir()
     Path("thesis/chapter.tex").write_text("mine")
-    refused(relscape("coembed", "nowhere.csv", *LONG, "-o", "thesis"), "something else")
+    refused(relscape("coembed", "bad.csv", *LONG, "-o", "thesis"), "something else")
 
 
 def test_labels_beyond_the_terminal(pairs, made):

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import relscape as rs
@@ -101,6 +102,27 @@ def test_fields_that_match_nothing_are_noted(relscape, pairs):
     done = relscape("coembed", pairs, *LONG, "--row-info", "people.csv")
     assert "people.csv says nothing of 4 of 4 doc; is its first column the id?" in done.err
     assert relscape("coembed", pairs, *LONG, "--row-info", "people.csv", "--strict").code == 1
+
+
+def test_a_glob_of_text_files(relscape):
+    for name, text in {"a": "cat dog dog", "b": "dog fish fish", "c": "fish cat bird"}.items():
+        Path(f"{name}.txt").write_text(text)
+    assert (
+        relscape("coembed", "a.txt", "b.txt", "c.txt", "--min-df", 1, "-k", 1, "-o", "maps/texts").code == 0
+    )
+    assert rs.Map.load("maps/texts").group("doc").ids.tolist() == ["a", "b", "c"]
+    assert "no file" in relscape("coembed", "letters/", "--min-df", 3).err
+
+
+def test_a_sheet_of_a_workbook(relscape):
+    with pd.ExcelWriter("book.xlsx") as book:
+        pd.DataFrame({"report": ["cover"]}).to_excel(book, sheet_name="cover", index=False)
+        frame = pd.DataFrame({"kunde": ["K1", "K2", "K3"], "x": [1, 2, 3], "y": [3, 1, None]})
+        frame.to_excel(book, sheet_name="sales", index=False)
+    done = relscape("coembed", "book.xlsx", "--sheet", "sales", "-k", 1)
+    assert done.code == 0, done.err
+    assert "1 blank cell" in done.err
+    assert rs.Map.load("maps/book").groups[0] == "kunde"
 
 
 def test_folder_of_texts(relscape, tmp_path):

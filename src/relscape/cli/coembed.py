@@ -54,6 +54,7 @@ def coembed(
     dataset: reading.Dataset = None,
     relation: reading.RelationName = None,
     encoding: reading.Encoding = None,
+    sheet: reading.Sheet = None,
     row_info: Annotated[str | None, typer.Option(help="Table of the row things, id first.")] = None,
     column_info: Annotated[str | None, typer.Option(help="The same for the column things.")] = None,
     min_degree: Annotated[float, typer.Option(help="Leave out things whose weights sum to less.")] = 0.0,
@@ -82,6 +83,7 @@ def coembed(
         dataset,
         relation,
         encoding,
+        sheet,
     )
     source.check()
     target = output or Path("maps") / source.name
@@ -258,6 +260,7 @@ def place(
     text: reading.Text = None,
     id: reading.Id = None,
     encoding: reading.Encoding = None,
+    sheet: reading.Sheet = None,
     kind: Annotated[str | None, typer.Option(help="Kind of the new things.", show_default="the rows")] = None,
     neighbors: Annotated[int, typer.Option(help="How many neighbours to show of each.")] = 3,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Grown map to write.")] = None,
@@ -271,7 +274,7 @@ def place(
         old = Map.load(map_path)
         if output is not None:
             check_target(output)
-        source = Reading(tuple(files), rows, columns, weight, text, id, encoding=encoding)
+        source = Reading(tuple(files), rows, columns, weight, text, id, encoding=encoding, sheet=sheet)
         source = source.filled_from(old.provenance.get("source", {}))
         vocabulary = old.group(old.groups[-1]).ids if source.is_text else None
         data = _renamed(source.read(vocabulary), old)

@@ -32,11 +32,12 @@ MinDf = Annotated[int, typer.Option(help="Keep words that are in at least so man
 StopWords = Annotated[str | None, typer.Option(help="'english', or a file with one word a line.")]
 Ngrams = Annotated[str, typer.Option(help="Words and phrases to count, for example 1-2.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of the files.", show_default="detected")]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook.", show_default="the first")]
 Dataset = Annotated[str | None, typer.Option(help="A data set by name: see 'relscape datasets list'.")]
 RelationName = Annotated[str | None, typer.Option("--relation", help="Which relation of the data set.")]
 
 
-_REMEMBERED = ("rows", "columns", "weight", "text", "id", "stop_words", "ngrams", "encoding")
+_REMEMBERED = ("rows", "columns", "weight", "text", "id", "stop_words", "ngrams", "encoding", "sheet")
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Reading:
     dataset: str | None = None
     relation: str | None = None
     encoding: str | None = None
+    sheet: str | None = None
 
     def check(self) -> None:
         """Refuse options that contradict each other or would have no effect."""
@@ -83,10 +85,12 @@ class Reading:
 
     @property
     def is_text(self) -> bool:
-        """Tell whether words are to be counted: a text column is named, or folders of text files."""
-        return self.text is not None or (
-            self.dataset is None and bool(self.files) and all(Path(file).is_dir() for file in self.files)
-        )
+        """Tell whether words are to be counted: a text column is named, or plain texts are given."""
+        from relscape.sources.text import is_text_source
+
+        if self.text is not None or self.dataset is not None or not self.files:
+            return self.text is not None
+        return is_text_source(list(self.files))
 
     def read(self, vocabulary: Any = None) -> RelationalData:
         """Read the relation; with a vocabulary, count only its words."""
@@ -111,7 +115,14 @@ class Reading:
                     rows=self.rows or "doc",
                     columns=self.columns or "word",
                 )
-            return read(list(self.files), self.rows, self.columns, self.weight, encoding=self.encoding)
+            return read(
+                list(self.files),
+                self.rows,
+                self.columns,
+                self.weight,
+                encoding=self.encoding,
+                sheet=self.sheet,
+            )
 
     def _read_dataset(self, name: str) -> RelationalData:
         data = load_dataset(name)
