@@ -152,7 +152,9 @@ def test_frames_keep_their_names(model, relation, library):
         frame = frame.to_arrow()
     model.fit(frame)
     assert model.column_entities_.ids.tolist() == columns
-    assert model.to_map().group("row").ids.tolist() == [f"d{i}" for i in range(12)]
+    joint = model.to_map()
+    assert joint.groups == (("row" if library == "pandas" else "name"), "column")
+    assert joint.group(joint.groups[0]).ids.tolist() == [f"d{i}" for i in range(12)]
     assert_allclose(model.transform(frame), model.row_embedding_, atol=1e-8)
 
 

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from relscape.data import EntitySet, RelationalData
-from relscape.data.frames import wide_table
+from relscape.data.frames import WideTable, wide_table
 from relscape.data.labels import as_text, match
 from relscape.errors import DataError, RelscapeWarning, listing
 from relscape.matrix.operators import LocalRelation
@@ -52,9 +52,10 @@ def read_relation(estimator: BaseEstimator, X: Any) -> GivenRelation:
         estimator.n_features_in_ = X.shape[1]
         return GivenRelation(X, rows, columns, "")
     else:
-        matrix, row_ids, column_ids = _read_array(estimator, X, reset=True)
-        rows = _named("row", row_ids, matrix.shape[0])
-        columns = _named("column", column_ids, matrix.shape[1])
+        matrix, wide = _read_array(estimator, X, reset=True)
+        row_kind, column_kind = wide.kinds if wide else ("row", "column")
+        rows = _named(row_kind, wide.row_ids if wide else None, matrix.shape[0])
+        columns = _named(column_kind, wide.column_ids if wide else None, matrix.shape[1])
     _refuse_negative(matrix, rows, columns)
     relation_ = LocalRelation(matrix)
     fingerprint = X.fingerprint() if isinstance(X, RelationalData) else _digest(relation_.matrix)
@@ -83,22 +84,19 @@ def read_new(estimator: Any, X: Any, axis: int) -> tuple[SparseArray, TextArray 
         matched = _matched(by_fresh, X.entities[known.kind].ids, known)
         return (matched if axis == 0 else csr_array(matched.T)), X.entities[fresh].ids
     if axis == 0:
-        matrix, row_ids, _ = _read_array(estimator, X, reset=False)
-        names = row_ids
+        matrix, wide = _read_array(estimator, X, reset=False)
+        names = wide.row_ids if wide else None
     else:
         matrix, names = _read_columns(X, len(known))
     _refuse_negative(matrix, None, None)
     return csr_array(matrix), names
 
 
-def _read_array(
-    estimator: BaseEstimator, X: Any, reset: bool
-) -> tuple[AnyArray, TextArray | None, TextArray | None]:
-    """Check an array, sparse array or wide frame the way scikit-learn does; keep its names."""
-    row_ids = column_ids = None
+def _read_array(estimator: BaseEstimator, X: Any, reset: bool) -> tuple[AnyArray, WideTable | None]:
+    """Check an array, sparse array or wide frame the way scikit-learn does; keep a frame's names."""
+    wide = None
     if hasattr(X, "__arrow_c_stream__"):
         wide = wide_table(X)
-        row_ids, column_ids = wide.row_ids, wide.column_ids
         X = X.iloc[:, wide.positions] if hasattr(X, "iloc") else X[:, wide.positions]
     matrix = validate_data(
         estimator,
@@ -109,7 +107,7 @@ def _read_array(
         ensure_min_samples=1,
         ensure_min_features=1,
     )
-    return matrix, row_ids, column_ids
+    return matrix, wide
 
 
 def _read_columns(X: Any, height: int) -> tuple[AnyArray, TextArray | None]:
