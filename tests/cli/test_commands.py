@@ -274,6 +274,12 @@ def test_place_a_letter_on_a_map_of_letters(relscape):
 def test_links_within_one_kind(relscape):
     assert relscape("coembed", "--dataset", "stdlib", "--relation", "imports", "-o", "maps/imports").code == 0
     assert rs.Map.load("maps/imports").groups == ("module-row", "module-column")
+    options = ("--dataset", "stdlib", "--relation", "imports", "--min-degree", 8, "--keep-relations")
+    done = relscape("coembed", *options, "-o", "maps/often")
+    assert done.code == 0, done.err
+    often = rs.Map.load("maps/often")
+    assert len(often.group("module-row")) < len(rs.Map.load("maps/imports").group("module-row"))
+    assert relscape("score", "maps/often", "--json").json["gamma_pairs"] > 0
 
 
 def test_place_columns(relscape, made):

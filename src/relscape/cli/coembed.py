@@ -139,13 +139,13 @@ def with_degree(data: RelationalData, least: float) -> RelationalData:
     """Leave out things whose weights sum to less than ``least``, until none is left to leave out."""
     while True:
         relation = data.relation()
-        rows = np.asarray(relation.matrix.sum(axis=1)).ravel() >= least
-        columns = np.asarray(relation.matrix.sum(axis=0)).ravel() >= least
-        if rows.all() and columns.all():
+        keep = {kind: data.degrees(kind) >= least for kind in (relation.rows, relation.columns)}
+        if all(kept.all() for kept in keep.values()):
             return data
-        if not rows.any() or not columns.any():
+        if not all(kept.any() for kept in keep.values()):
             raise DataError(f"--min-degree {least:g} leaves nothing; choose a smaller one.")
-        data = data.select(relation.rows, rows).select(relation.columns, columns)
+        for kind, kept in keep.items():
+            data = data.select(kind, kept)
 
 
 def _model(name: str, dimensions: int, given: list[str]) -> Any:
@@ -202,11 +202,12 @@ def _parameters(model_class: type[Any], given: list[str]) -> dict[str, Any]:
 
 
 def _on_map(data: RelationalData, joint: Map) -> Relation:
-    """Keep of a relation what is between things that have a place."""
+    """Keep of a relation what is between things that have a place, under the kinds they have there."""
     relation = data.relation()
-    rows = np.isin(data.entities[relation.rows].ids, joint.group(relation.rows).ids)
-    columns = np.isin(data.entities[relation.columns].ids, joint.group(relation.columns).ids)
-    return Relation(relation.name, relation.rows, relation.columns, relation.matrix[rows][:, columns])
+    first, last = joint.groups[0], joint.groups[-1]
+    rows = np.isin(data.entities[relation.rows].ids, joint.group(first).ids)
+    columns = np.isin(data.entities[relation.columns].ids, joint.group(last).ids)
+    return Relation(relation.name, first, last, relation.matrix[rows][:, columns])
 
 
 def _report(

@@ -29,7 +29,7 @@ SAMPLE = 1_000
 FINALISTS = 3
 SATURATED = 0.9
 WIDEST, WIDEST_SHARE = 40, 0.1  # neighbourhoods grow to so many, and to this share of the objects
-_PATTERN = (6, 2)
+_PATTERN = (6, 3, 1)
 _START_SCALES = ((9, 5), (9, 0))  # ξ = 1 with CA's γ = ½ and BGP's γ = 0
 
 
