@@ -63,3 +63,21 @@ class RelationOperator(Protocol):
     def row_blocks(self, rows: int) -> Iterator[tuple[slice, SparseArray]]:
         """Walk over the relation in sparse blocks of at most ``rows`` rows, in order."""
         ...
+
+
+@runtime_checkable
+class Objective(Protocol):
+    """Something to be minimised."""
+
+    def value_and_gradient(self, point: FloatArray) -> tuple[float, FloatArray]:
+        """Give the value at a point, and the gradient in the point's own shape."""
+        ...
+
+
+@runtime_checkable
+class Callback(Protocol):
+    """Watches a solver at work."""
+
+    def __call__(self, iteration: int, value: float, point: FloatArray) -> bool:
+        """See where the solver is; True stops it."""
+        ...

@@ -558,6 +558,20 @@ def test_a_saturated_gamma_that_cannot_be_widened_is_said(rng, monkeypatch):
     assert model.search_neighbourhood_ == [2, 2, "positive"]
 
 
+def test_a_large_saturated_relation_is_searched_by_a_sample_of_its_objects(rng, monkeypatch):
+    """Γ among a sample of objects guides; by the exact Γ of all, the choice is still no worse than CA."""
+    monkeypatch.setattr(mutual_search, "OBJECTS", 60)
+    R = noise((300, 250), rng)
+    with pytest.warns(RelscapeWarning, match="searching among a sample of") as caught:
+        model = CoEmbedding(random_state=0, max_evaluations=6, k_rows=2, k_columns=2).fit(R)
+    assert caught[0].filename == __file__
+    assert model.search_neighbourhood_ == [2, 2, "positive"]
+    found = gamma_terms(R, model.row_embedding_, model.column_embedding_, 2, 2, "positive")
+    assert (model.gamma_loss_, model.gamma_pairs_) == found
+    for other in (CorrespondenceAnalysis(2).fit(R), BipartiteSpectral(2).fit(R)):
+        assert found.loss <= gamma_loss(R, other.row_embedding_, other.column_embedding_, 2, 2, "positive")
+
+
 def test_an_informative_gamma_is_left_alone():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -34,7 +34,7 @@ from relscape.solvers.spectral import truncated_svd
 
 __all__ = ["CoEmbedding", "mutual_axes"]
 
-SEARCH_TOLERANCE = 1e-4
+SEARCH_TOLERANCE = 1e-3
 _GAMMA_SAMPLE = 10_000
 
 

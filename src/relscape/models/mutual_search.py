@@ -3,6 +3,10 @@
 The outer search evolves (η₁, η₂) on a grid, because only they cost a decomposition; for each, ξ and γ
 are found by a pattern search on a fixed sample of the relation's mutual pairs. The best few, and
 always CA and BGP, which are members of the family, are then compared by the exact Γ.
+
+On large sparse relations next to no mutual pair survives on any map of few axes, and Γ tells nothing
+(spec section 7). The search then goes by Γ among a sample of the objects, and takes the best there of
+what is, by the exact Γ of all objects, no worse than CA and BGP.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from relscape import progress
 from relscape.errors import RelscapeWarning
 from relscape.matrix.mutual import MutualAxes
 from relscape.matrix.mutual_pairs import Pairs, mutual_pairs
-from relscape.protocols import FloatArray, SparseArray
+from relscape.protocols import FloatArray, IntArray, SparseArray
 from relscape.scores.neighbourhood import GammaTerms, gamma_of_pairs
 from relscape.solvers.search import evolve, pattern_search
 
@@ -28,6 +32,7 @@ GRID_STEP, XI_SIZE, GAMMA_SIZE = 0.1, 30, 31  # ξ 0.1 … 3, γ 0 … 3
 SAMPLE = 1_000
 FINALISTS = 3
 SATURATED = 0.9
+OBJECTS = 2_000  # a sample of objects has at most so many rows and columns
 WIDEST, WIDEST_SHARE = 40, 0.1  # neighbourhoods grow to so many, and to this share of the objects
 _PATTERN = (6, 3, 1)
 _START_SCALES = ((9, 5), (9, 0))  # ξ = 1 with CA's γ = ½ and BGP's γ = 0
@@ -59,13 +64,27 @@ class Neighbourhood(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The outcome of a search: parameters, exact Γ, the neighbourhoods searched by, and the trace."""
+    """The outcome of a search: parameters, exact Γ, the neighbourhoods it counts, the trace, why it ended."""
 
     parameters: MutualParameters
     gamma: GammaTerms
     neighbourhood: Neighbourhood
     trace: list[dict[str, Any]]
     reason: str
+
+
+class _Yardstick(NamedTuple):
+    """By what candidates are judged: pairs among some (or all) rows and columns, and what counts as near."""
+
+    rows: IntArray | slice
+    columns: IntArray | slice
+    pairs: Pairs
+    neighbourhood: Neighbourhood
+
+    def gamma(self, placed: tuple[FloatArray, FloatArray]) -> GammaTerms:
+        """Give Γ of a map of all objects."""
+        rows, columns = placed
+        return gamma_of_pairs(self.pairs, rows[self.rows], columns[self.columns], *self.neighbourhood)
 
 
 def axis_weights(sigma: FloatArray, xi: float, gamma: float) -> tuple[FloatArray, FloatArray]:
@@ -109,11 +128,10 @@ def choose_parameters(
     """
     first = CA_LIKE._replace(**fixed)
     start = decompose(first.eta_rows, first.eta_columns)
-    placed = _placed(start, first.xi, first.gamma)
-    searched, pairs, sample = _informative(placed, matrix, neighbourhood, random_state)
+    whole, searched = _informative(_placed(start, first.xi, first.gamma), matrix, neighbourhood, random_state)
     trace: list[dict[str, Any]] = []
     best: dict[tuple[float, float], tuple[float, MutualParameters]] = {}
-    judge = _Judge(sample, searched, fixed)
+    judge = _Judge(searched, fixed)
 
     def cost(point: tuple[int, ...]) -> float:
         etas = tuple(ETA_STEP * index for index in point)
@@ -136,10 +154,16 @@ def choose_parameters(
     finalists = [parameters for _, parameters in sorted(best.values(), key=lambda b: (b[0], b[1].distance()))]
     finalists = list(dict.fromkeys([*finalists[:FINALISTS], *_members(fixed)]))
     finest = {etas: decompose(*etas, final=True) for etas in dict.fromkeys(p[:2] for p in finalists)}
-    scored = [(_gamma(pairs, *_placed(finest[p[:2]], p.xi, p.gamma), searched), p) for p in finalists]
-    trace += [_entry(terms.loss, p, exact=True) for terms, p in scored]
-    terms, parameters = min(scored, key=lambda s: (s[0].loss, s[1].distance()))
-    return Choice(parameters, terms, searched, trace, reason)
+    maps = {p: _placed(finest[p[:2]], p.xi, p.gamma) for p in finalists}
+    exact = {p: whole.gamma(placed) for p, placed in maps.items()}
+    trace += [_entry(terms.loss, p, exact=True) for p, terms in exact.items()]
+    if isinstance(searched.rows, slice):
+        parameters = min(finalists, key=lambda p: (exact[p].loss, p.distance()))
+    else:
+        bound = min(exact[member].loss for member in _members(fixed))
+        good = [p for p in finalists if exact[p].loss <= bound]
+        parameters = min(good, key=lambda p: (searched.gamma(maps[p]).loss, p.distance()))
+    return Choice(parameters, exact[parameters], whole.neighbourhood, trace, reason)
 
 
 def _entry(loss: float, parameters: MutualParameters, exact: bool) -> dict[str, Any]:
@@ -163,8 +187,8 @@ def _members(fixed: dict[str, float]) -> list[MutualParameters]:
 class _Judge:
     """Finds the best ξ and γ for given axes by Γ on a fixed sample of pairs."""
 
-    def __init__(self, sample: Pairs, neighbourhood: Neighbourhood, fixed: dict[str, float]) -> None:
-        self._sample, self._neighbourhood, self._fixed = sample, neighbourhood, fixed
+    def __init__(self, yardstick: _Yardstick, fixed: dict[str, float]) -> None:
+        self._yardstick, self._fixed = yardstick, fixed
 
     def best_scales(self, axes: MutualAxes, *etas: float) -> tuple[float, MutualParameters]:
         """Search ξ and γ by steps of shrinking width on their grid, from CA's and BGP's values."""
@@ -173,11 +197,8 @@ class _Judge:
         def loss(at: tuple[int, int]) -> tuple[float, float]:
             if at not in seen:
                 parameters = self._parameters(etas, at)
-                rows, columns = _placed(axes, parameters.xi, parameters.gamma)
-                seen[at] = (
-                    _gamma(self._sample, rows, columns, self._neighbourhood).loss,
-                    parameters.distance(),
-                )
+                terms = self._yardstick.gamma(_placed(axes, parameters.xi, parameters.gamma))
+                seen[at] = (terms.loss, parameters.distance())
             return seen[at]
 
         at = pattern_search(loss, _START_SCALES, (XI_SIZE, GAMMA_SIZE), _PATTERN)
@@ -188,56 +209,76 @@ class _Judge:
         return MutualParameters(etas[0], etas[1], self._fixed.get("xi", xi), self._fixed.get("gamma", gamma))
 
 
-def _gamma(pairs: Pairs, rows: FloatArray, columns: FloatArray, neighbourhood: Neighbourhood) -> GammaTerms:
-    return gamma_of_pairs(pairs, rows, columns, *neighbourhood)
-
-
 def _informative(
     placed: tuple[FloatArray, FloatArray],
     matrix: SparseArray,
     neighbourhood: Neighbourhood,
     random_state: np.random.Generator,
-) -> tuple[Neighbourhood, Pairs, Pairs]:
-    """Widen neighbourhoods until Γ can tell maps apart, and draw the sample of pairs to search by."""
-    m, n = matrix.shape
-    searched = neighbourhood
-    while True:
-        pairs = mutual_pairs(matrix, *searched)
-        sample = _drawn(pairs, random_state)
-        ratio = _gamma(sample, *placed, searched).ratio
-        wider = searched._replace(
-            k_rows=min(2 * searched.k_rows, max(searched.k_rows, min(WIDEST, int(WIDEST_SHARE * m)))),
-            k_columns=min(
-                2 * searched.k_columns, max(searched.k_columns, min(WIDEST, int(WIDEST_SHARE * n)))
-            ),
-        )
-        if ratio <= SATURATED or wider == searched:
-            break
-        searched = wider
-    if searched != neighbourhood:
-        _warn(
-            neighbourhood,
-            f"searching with k_rows={searched.k_rows} and k_columns={searched.k_columns} ({ratio:.0%} lost) "
-            "instead.",
-        )
-    elif ratio > SATURATED:
-        _warn(neighbourhood, "the relation is too small for wider ones, so take the choice with care.")
-    return searched, pairs, sample
+) -> tuple[_Yardstick, _Yardstick]:
+    """Find what can tell maps apart: all pairs, to compare finalists by, and a sample, to search by.
 
-
-def _warn(neighbourhood: Neighbourhood, remedy: str) -> None:
+    Where Γ is saturated, a large relation is searched by a sample of its objects; if that is not enough,
+    and for small ones, neighbourhoods are widened.
+    """
+    everything = slice(None)
+    whole = _Yardstick(everything, everything, mutual_pairs(matrix, *neighbourhood), neighbourhood)
+    searched = whole._replace(pairs=_drawn(whole.pairs, SAMPLE, random_state))
+    if searched.gamma(placed).ratio <= SATURATED:
+        return whole, searched
+    remedies = []
+    if max(matrix.shape) > OBJECTS:
+        drawn = _drawn(whole.pairs, OBJECTS, random_state)
+        rows, columns = np.unique(drawn.rows), np.unique(drawn.columns)
+        part = matrix[rows][:, columns]
+        searched = _widened(
+            _Yardstick(rows, columns, mutual_pairs(part, *neighbourhood), neighbourhood), part, placed
+        )
+        remedies.append(f"among a sample of {len(rows)} rows and {len(columns)} columns")
+    else:
+        whole = searched = _widened(whole, matrix, placed)
+    used = searched.neighbourhood
+    if used != neighbourhood:
+        remedies.append(f"with k_rows={used.k_rows} and k_columns={used.k_columns}")
+    searched = searched._replace(pairs=_drawn(searched.pairs, SAMPLE, random_state))
+    lost = searched.gamma(placed).ratio
+    if remedies:
+        remedy = f"searching {' '.join(remedies)} ({lost:.0%} lost) instead."
+    else:
+        remedy = "the relation is too small for wider ones, so take the choice with care."
     warnings.warn(
         f"with k_rows={neighbourhood.k_rows} and k_columns={neighbourhood.k_columns} the map that the search "
         "starts from keeps next to no mutual neighbours of this relation, so they can hardly guide a choice; "
         f"{remedy}",
         RelscapeWarning,
-        stacklevel=7,
+        stacklevel=6,
     )
+    return whole, searched
 
 
-def _drawn(pairs: Pairs, random_state: np.random.Generator) -> Pairs:
+def _widened(
+    yardstick: _Yardstick, relation: SparseArray, placed: tuple[FloatArray, FloatArray]
+) -> _Yardstick:
+    """Double the neighbourhoods until Γ can tell maps apart, or they may grow no further."""
+    while yardstick.gamma(placed).ratio > SATURATED:
+        wider = _wider(yardstick.neighbourhood, relation.shape)
+        if wider == yardstick.neighbourhood:
+            break
+        yardstick = yardstick._replace(pairs=mutual_pairs(relation, *wider), neighbourhood=wider)
+    return yardstick
+
+
+def _wider(neighbourhood: Neighbourhood, shape: tuple[int, int]) -> Neighbourhood:
+    """Double a neighbourhood, up to a number and a share of the objects."""
+    k_rows, k_columns = (
+        min(2 * k, max(k, min(WIDEST, int(WIDEST_SHARE * size))))
+        for k, size in zip(neighbourhood[:2], shape, strict=True)
+    )
+    return neighbourhood._replace(k_rows=k_rows, k_columns=k_columns)
+
+
+def _drawn(pairs: Pairs, count: int, random_state: np.random.Generator) -> Pairs:
     total = len(pairs.rows)
-    if total <= SAMPLE:
+    if total <= count:
         return pairs
-    drawn = np.sort(random_state.choice(total, SAMPLE, replace=False))
+    drawn = np.sort(random_state.choice(total, count, replace=False))
     return Pairs(pairs.rows[drawn], pairs.columns[drawn])
