@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from relscape.data import EntitySet, Relation, RelationalData
     from relscape.maps import Map
     from relscape.models.acas import ACAS
+    from relscape.models.code import CODE
     from relscape.models.mutual import CoEmbedding
     from relscape.models.placing import place
     from relscape.models.registry import load_model
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
         CorrespondenceAnalysis,
         LatentSemanticIndexing,
     )
-    from relscape.scores import class_word_error, gamma_loss, mean_rank, one_nn_error
+    from relscape.scores import (
+        authorship,
+        class_word_error,
+        doc_doc,
+        doc_word,
+        gamma_loss,
+        mean_rank,
+        normalized_purity,
+        one_nn_error,
+    )
     from relscape.sources.tables import read
     from relscape.sources.text import read_text
 
@@ -27,6 +37,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ACAS",
     "CFRM",
+    "CODE",
     "CORT",
     "BipartiteSpectral",
     "CoEmbedding",
@@ -36,11 +47,15 @@ __all__ = [
     "Map",
     "Relation",
     "RelationalData",
+    "authorship",
     "class_word_error",
     "datasets",
+    "doc_doc",
+    "doc_word",
     "gamma_loss",
     "load_model",
     "mean_rank",
+    "normalized_purity",
     "one_nn_error",
     "place",
     "read",
@@ -51,6 +66,7 @@ __all__ = [
 _HOMES = {
     "ACAS": "models.acas",
     "CFRM": "models.spectral",
+    "CODE": "models.code",
     "CORT": "models.spectral",
     "BipartiteSpectral": "models.spectral",
     "CoEmbedding": "models.mutual",
@@ -60,10 +76,14 @@ _HOMES = {
     "Map": "maps",
     "Relation": "data",
     "RelationalData": "data",
+    "authorship": "scores",
     "class_word_error": "scores",
+    "doc_doc": "scores",
+    "doc_word": "scores",
     "gamma_loss": "scores",
     "load_model": "models.registry",
     "mean_rank": "scores",
+    "normalized_purity": "scores",
     "one_nn_error": "scores",
     "place": "models.placing",
     "read": "sources.tables",

@@ -5,11 +5,12 @@ import pytest
 from scipy.sparse import coo_array, csr_array
 from scipy.spatial.distance import cdist
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from relscape.errors import DataError, ParameterError
-from relscape.scores import class_word_error, one_nn_error, one_nn_errors
+from relscape.scores import class_word_error, one_nn_error, one_nn_errors, retrieval
 from relscape.scores.retrieval import _deal
 
 
@@ -117,6 +118,24 @@ def test_class_word_error_is_that_of_machines_made_by_hand(rng, words, form):
     error = class_word_error(form(R), rows, columns, y, words, random_state=4)
     assert error == pytest.approx(slow_class_word_error(R, rows, columns, y, words, _deal(y, 4)))
     assert 0 < error < 2 / 3
+
+
+@pytest.mark.parametrize("tabled", [True, False])
+@pytest.mark.parametrize("classes", [1, 2, 3, 30])
+def test_guesses_are_those_of_one_against_all(rng, monkeypatch, classes, tabled):
+    """Document by document, with and without a table of inner products; of 30 classes one is too small."""
+    monkeypatch.setattr(retrieval, "MOST_TABLED", 1_000 if tabled else 0)
+    R = csr_array(rng.poisson(0.5, (90, 12)).astype(float))
+    y = np.sort(rng.integers(0, classes, 90))
+    y[0] = -1 if classes == 30 else y[0]
+    y = np.unique(y, return_inverse=True)[1]
+    part = _deal(y, 3)
+    guesses = retrieval._svm_guesses(R, y, part)
+    if classes == 1:
+        assert (guesses == 0).all()
+        return
+    machine = OneVsRestClassifier(SVC(kernel="linear", C=1.0))
+    assert guesses.tolist() == cross_val_predict(machine, R.toarray(), y, cv=PredefinedSplit(part)).tolist()
 
 
 def test_words_of_clear_topics_classify_and_shuffled_maps_do_not(rng):

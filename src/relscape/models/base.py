@@ -7,7 +7,7 @@ import warnings
 from abc import abstractmethod
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -17,6 +17,7 @@ from relscape.data import EntitySet
 from relscape.errors import DataError, ParameterError, RelscapeWarning, listing
 from relscape.maps import Group, Map
 from relscape.maps.files import replace_directory
+from relscape.matrix.operators import LocalRelation
 from relscape.models.inputs import read_new, read_relation
 from relscape.models.state import (
     is_saved_model,
@@ -25,11 +26,26 @@ from relscape.models.state import (
     plain_parameters,
     read_state,
 )
-from relscape.protocols import AnyArray, BoolArray, FloatArray, RelationOperator, SparseArray
+from relscape.protocols import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    RelationOperator,
+    SparseArray,
+)
 
-__all__ = ["CoEmbeddingModel", "check_integer"]
+__all__ = ["CoEmbeddingModel", "Part", "check_integer", "check_number"]
 
 _SMALLEST_SUM, _LARGEST_SUM = 1e-150, 1e150
+
+
+class Part(NamedTuple):
+    """Some rows and columns of a relation (positions, or all of them), and the relation among them."""
+
+    rows: IntArray | slice
+    columns: IntArray | slice
+    relation: RelationOperator
 
 
 class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -104,6 +120,14 @@ class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 RelscapeWarning,
                 stacklevel=3,
             )
+
+    def _defined_part(self, relation: RelationOperator) -> Part:
+        """Give all objects that have a relation; an operator can only be taken whole."""
+        rows, columns = self.row_defined_, self.column_defined_
+        if (rows.all() and columns.all()) or not isinstance(relation, LocalRelation):
+            return Part(slice(None), slice(None), relation)
+        i, j = np.flatnonzero(rows), np.flatnonzero(columns)
+        return Part(i, j, LocalRelation(relation.matrix[i][:, j]))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
         """Fit and return the row objects' coordinates."""
@@ -208,3 +232,10 @@ def check_integer(name: str, value: Any, least: int) -> None:
     """Refuse a parameter that is not an integer of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ParameterError(f"{name}={value!r}: give an integer of at least {least}.")
+
+
+def check_number(name: str, value: Any, least: float) -> None:
+    """Refuse a parameter that is not a finite number of at least ``least``."""
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not np.isfinite(value) or value < least:
+        raise ParameterError(f"{name}={value!r}: give a number of at least {least:g}.")

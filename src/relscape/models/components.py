@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,20 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
 from relscape.matrix.operators import LocalRelation, bipartite_components
-from relscape.models.base import CoEmbeddingModel
+from relscape.models.base import CoEmbeddingModel, Part
 from relscape.protocols import IntArray, RelationOperator, SparseArray
 
-__all__ = ["BlockwiseModel", "Part"]
+__all__ = ["BlockwiseModel"]
 
 RULES = ("largest", "each", "joint")
-
-
-class Part(NamedTuple):
-    """Some rows and columns of a relation (positions, or all of them), and the relation among them."""
-
-    rows: IntArray | slice
-    columns: IntArray | slice
-    relation: RelationOperator
 
 
 class BlockwiseModel(CoEmbeddingModel):
@@ -65,14 +56,6 @@ class BlockwiseModel(CoEmbeddingModel):
             rows = np.flatnonzero(self.row_component_ == block)
             columns = np.flatnonzero(self.column_component_ == block)
             yield Part(rows, columns, LocalRelation(relation.matrix[rows][:, columns]))
-
-    def _defined_part(self, relation: RelationOperator) -> Part:
-        """Give all objects that have a relation; an operator can only be taken whole."""
-        rows, columns = self.row_defined_, self.column_defined_
-        if (rows.all() and columns.all()) or not isinstance(relation, LocalRelation):
-            return Part(slice(None), slice(None), relation)
-        i, j = np.flatnonzero(rows), np.flatnonzero(columns)
-        return Part(i, j, LocalRelation(relation.matrix[i][:, j]))
 
     def _leave_out_small_blocks(self, blocks: int) -> None:
         rows, columns = self.row_component_ > 0, self.column_component_ > 0

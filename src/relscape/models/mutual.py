@@ -19,8 +19,8 @@ from relscape.matrix.mutual import (
 )
 from relscape.matrix.mutual_pairs import mutual_pairs
 from relscape.matrix.operators import LocalRelation
-from relscape.models.base import check_integer
-from relscape.models.components import BlockwiseModel, Part
+from relscape.models.base import Part, check_integer
+from relscape.models.components import BlockwiseModel
 from relscape.models.mutual_search import (
     MutualParameters,
     Neighbourhood,

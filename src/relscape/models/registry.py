@@ -36,6 +36,9 @@ METHODS = {
     for entry in (
         Method("mutual", "CoEmbedding", "relscape.models.mutual", "coembedding", "mutual co-embedding"),
         Method("ca", "CorrespondenceAnalysis", _SPECTRAL, "coembedding", "correspondence analysis"),
+        Method(
+            "code", "CODE", "relscape.models.code", "coembedding", "Euclidean embedding of co-occurrences"
+        ),
         Method("acas", "ACAS", "relscape.models.acas", "coembedding", "co-embedding with adaptive shaping"),
         Method("bgp", "BipartiteSpectral", _SPECTRAL, "coembedding", "bipartite spectral embedding"),
         Method("lsi", "LatentSemanticIndexing", _SPECTRAL, "coembedding", "latent semantic indexing"),

@@ -17,8 +17,8 @@ from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
 from relscape.matrix.operators import ScaledRelation
 from relscape.matrix.scaling import power, profile_distances
-from relscape.models.base import CoEmbeddingModel
-from relscape.models.components import BlockwiseModel, Part
+from relscape.models.base import CoEmbeddingModel, Part
+from relscape.models.components import BlockwiseModel
 from relscape.protocols import AnyArray, BoolArray, FloatArray, RelationOperator, SparseArray
 from relscape.solvers.spectral import DENSE_ENTRIES, Triplets, truncated_svd
 

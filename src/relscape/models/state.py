@@ -13,6 +13,7 @@ from relscape.errors import DataError, FormatError, ParameterError, StorageError
 from relscape.maps.files import storage_errors
 from relscape.maps.state import FORMAT, VERSION, ModelState, read_json
 from relscape.protocols import AnyArray
+from relscape.solvers.result import SolveResult
 
 __all__ = ["is_saved_model", "model_from_state", "model_state", "plain_parameters", "read_state"]
 
@@ -69,6 +70,9 @@ def model_state(model: Any) -> ModelState:
                 _lay_down(f"{name}.labels", learned.labels, arrays, texts)
             for field, column in learned.fields.items():
                 _lay_down(f"{name}.fields.{field}", column, arrays, texts)
+        elif isinstance(learned, SolveResult):
+            values[name] = _finite({n: v for n, v in vars(learned).items() if n != "point"})
+            arrays[f"{name}.point"] = learned.point
         elif isinstance(learned, np.ndarray):
             _lay_down(name, learned, arrays, texts)
         else:
@@ -108,6 +112,9 @@ def model_from_state(cls: type[Any], state: ModelState) -> Any:
         for name, learned in state.values.items():
             if isinstance(learned, Mapping) and f"{name}.ids" in state.texts:
                 setattr(model, name, _entities(name, learned, state))
+            elif isinstance(learned, Mapping) and f"{name}.point" in state.arrays:
+                point = state.arrays[f"{name}.point"]
+                setattr(model, name, SolveResult(point, **_number(learned)))
             else:
                 setattr(model, name, _number(learned))
         for name in (*state.arrays, *state.texts):

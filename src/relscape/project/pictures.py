@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from relscape.plot.frame import limits
 from relscape.plot.palette import CLASS_COLORS, KIND_COLORS, LIGHT, MARKERS
 from relscape.project.outcome import Findings, by_place, methods_in
-from relscape.protocols import FloatArray
+from relscape.protocols import FloatArray, TextArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["curves", "shape_grid", "shape_pictures"]
+__all__ = ["bars", "class_maps", "curves", "shape_grid", "shape_pictures"]
 
 Clouds = tuple[FloatArray, FloatArray] | None
 Drawn = Mapping[str, Mapping[str, Clouds]]
+Classified = tuple[FloatArray, TextArray, FloatArray | None]
 _LINES = ("-", "--", "-.", ":")
 
 
@@ -106,6 +110,55 @@ def curves(
                 panel.spines[side].set_visible(False)
     axes[0][-1].legend(fontsize=8, frameon=False)
     return {f"by_{along}": _finished(figure)}
+
+
+def bars(findings: Findings, measures: tuple[str, ...]) -> dict[str, Figure]:
+    """Draw measures as bars, a panel a measure, a group of bars a set, a bar a method that has the measure."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(len(measures), 1, figsize=(10.0, 3.4 * len(measures)), squeeze=False)
+    colors = dict(zip(methods_in(findings.records), CLASS_COLORS, strict=False))
+    for panel, measure in zip(axes.flat, measures, strict=True):
+        measured = [record for record in findings.records if measure in record]
+        table = by_place(measured, ("set",), measure)
+        methods = methods_in(measured)
+        width = 0.8 / len(methods)
+        for number, method in enumerate(methods):
+            at = np.arange(len(table)) + (number - (len(methods) - 1) / 2) * width
+            heights = [values.get(method, 0.0) for values in table.values()]
+            panel.bar(at, heights, width, color=colors[method], label=method)
+        names = [place[0].replace(" ", "\n") for place in table]
+        panel.set_xticks(np.arange(len(table)), names, fontsize=8)
+        panel.set_ylabel(measure)
+        panel.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        for side in ("top", "right"):
+            panel.spines[side].set_visible(False)
+    return {"bars": _finished(figure)}
+
+
+def class_maps(drawn: Mapping[str, Classified]) -> Figure:
+    """Draw maps of documents, a panel each: documents in the colour of their class, words as grey dots.
+
+    A few documents far out may lie outside the frame.
+    """
+    import matplotlib.pyplot as plt
+
+    across = min(4, len(drawn))
+    down = -(-len(drawn) // across)
+    figure, axes = plt.subplots(down, across, figsize=(3.4 * across, 3.6 * down), squeeze=False)
+    for panel in axes.flat[len(drawn) :]:
+        panel.set_visible(False)
+    for panel, (title, (documents, classes, words)) in zip(axes.flat, drawn.items(), strict=False):
+        _panel(panel, (documents[:0], documents[:0]), 1.0)
+        for color, name in zip(CLASS_COLORS, sorted(set(classes)), strict=False):
+            panel.scatter(*documents[classes == name].T, s=3.0, color=color, linewidths=0, label=name)
+        if words is not None:
+            panel.scatter(*words.T, s=2.0, color=LIGHT.muted, linewidths=0, zorder=0)
+        low, high = limits(documents, full=False)
+        panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+        panel.set_title(title, fontsize=10, color=LIGHT.ink)
+        panel.legend(fontsize=7, frameon=False, markerscale=3, loc="upper center", bbox_to_anchor=(0.5, 0.0))
+    return _finished(figure)
 
 
 def _finished(figure: Figure) -> Figure:

@@ -10,12 +10,14 @@ from typing import Any
 
 from relscape import progress
 from relscape.errors import StorageError
-from relscape.project.coembedding import PROCEDURES
+from relscape.project import coembedding, cooccurrence
 from relscape.project.experiments import Experiment, experiment
 from relscape.project.outcome import Findings, Verdict
 from relscape.project.verdicts import judged
 
-__all__ = ["Run", "run_experiment"]
+__all__ = ["PROCEDURES", "Run", "run_experiment"]
+
+PROCEDURES = {**coembedding.PROCEDURES, **cooccurrence.PROCEDURES}
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from statistics import fmean
 
+from relscape.project.code_verdicts import CODE_RULES
 from relscape.project.experiments import Claim, Experiment
+from relscape.project.judgement import ALIKE, MOST, REACHED, UNTESTED, Judgement
+from relscape.project.judgement import outcome_of as _outcome
 from relscape.project.outcome import Findings, Record, Verdict, by_place, methods_in
 
-__all__ = ["REACHED", "judged"]
+__all__ = ["REACHED", "RULES", "judged"]
 
-REACHED, NOT_REACHED, UNTESTED = "reached", "not reached", "not tested"
-MOST = 0.75  # "on nearly all sets"
-ALIKE = 0.1  # "about as good", "similar"
 CA = {"eta_rows": 1.0, "eta_columns": 1.0, "xi": 1.0, "gamma": 0.5}  # the mutual model's parameters for CA
-
-Judgement = tuple[str, str]
 
 
 def judged(experiment: Experiment, findings: Findings) -> list[Verdict]:
@@ -27,10 +25,6 @@ def _verdict(claim: Claim, findings: Findings) -> Verdict:
     usable = [record for record in findings.records if not record["refusal"]]
     outcome, why = RULES[claim.name](usable) if usable else (UNTESTED, "there are no results")
     return Verdict(claim.name, claim.text, outcome, why)
-
-
-def _outcome(reached: bool) -> str:
-    return REACHED if reached else NOT_REACHED
 
 
 def _shapes(records: list[Record]) -> Judgement:
@@ -138,6 +132,7 @@ RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
     "W5": _separation,
     "W6": _words,
     "W7": _cost,
+    **CODE_RULES,
 }
 
 

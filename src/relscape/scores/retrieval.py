@@ -8,6 +8,9 @@ a single member cannot be recognised, and with fewer than ten objects there is o
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +25,19 @@ from relscape.matrix.neighbours import nearest
 from relscape.protocols import BoolArray, FloatArray, IntArray, SparseArray
 from relscape.scores.neighbourhood import defined_part
 
-__all__ = ["OneNNErrors", "class_word_error", "one_nn_error", "one_nn_errors"]
+__all__ = [
+    "OneNNErrors",
+    "class_word_error",
+    "labelled_points",
+    "labelled_rows",
+    "one_nn_error",
+    "one_nn_errors",
+]
 
 FOLDS = 10
+
+# Up to this many documents all their inner products are kept: 8 bytes each, twice while a part is tested.
+MOST_TABLED = 6_000
 
 
 class OneNNErrors(NamedTuple):
@@ -53,12 +66,7 @@ def one_nn_error(Z: Any, y: Any, random_state: int | np.random.Generator | None 
         From 0 to 1. Neighbours are looked for in the nine other parts; of equally near ones the one
         that comes first decides.
     """
-    Z = np.asarray(Z, dtype=np.float64)
-    if Z.ndim != 2 or len(Z) != len(y):
-        raise DataError(f"Z has shape {Z.shape} and y has {len(y)} classes; expected one class a row of Z.")
-    column, labelled = _labelled(y)
-    known = ~np.isnan(Z).any(axis=1) & labelled
-    Z, classes = Z[known], _classes(column, known)
+    Z, classes = labelled_points(Z, y)
     part = _deal(classes, random_state)
     wrong = 0
     for fold in range(part.max() + 1):
@@ -123,21 +131,10 @@ def class_word_error(
         The share of documents classified wrongly, from 0 to 1.
     """
     check_count("words", words)
-    relation, places, columns = defined_part(R, rows, columns)
-    defined: BoolArray = ~np.isnan(np.asarray(rows, dtype=np.float64).sum(axis=1))
-    if len(y) != len(defined):
-        raise DataError(f"y has {len(y)} classes and R has {len(defined)} rows; expected one class a row.")
-    column, labelled = _labelled(y)
-    classes = _classes(column, labelled & defined)
-    relation, places = relation[labelled[defined]], places[labelled[defined]]
+    relation, places, columns, classes = labelled_rows(R, rows, columns, y)
     features = _short_indices(relation[:, _closest_words(places, columns, classes, words)])
-    part = _deal(classes, random_state)
-    wrong = 0
-    for fold in range(part.max() + 1):
-        test = part == fold
-        guess = _svm_guess(features[~test], classes[~test], features[test])
-        wrong += int((guess != classes[test]).sum())
-    return wrong / len(classes)
+    guesses = _svm_guesses(features, classes, _deal(classes, random_state))
+    return int((guesses != classes).sum()) / len(classes)
 
 
 def _closest_words(rows: FloatArray, columns: FloatArray, classes: IntArray, words: int) -> IntArray:
@@ -148,19 +145,79 @@ def _closest_words(rows: FloatArray, columns: FloatArray, classes: IntArray, wor
 
 
 def _short_indices(features: SparseArray) -> SparseArray:
-    """Keep indices in 32 bits, the only kind that the support vector machine takes."""
+    """Keep sorted indices in 32 bits, the only kind that the support vector machine takes as it is."""
     indices, indptr = features.indices.astype(np.int32), features.indptr.astype(np.int32)
-    return csr_array((features.data, indices, indptr), shape=features.shape)
+    short = csr_array((features.data, indices, indptr), shape=features.shape)
+    short.sort_indices()
+    return short
 
 
-def _svm_guess(features: SparseArray, classes: IntArray, new: SparseArray) -> IntArray:
-    if (classes == classes[0]).all():
-        return np.full(new.shape[0], classes[0])
-    from sklearn.multiclass import OneVsRestClassifier
+def _svm_guesses(features: SparseArray, classes: IntArray, part: IntArray) -> IntArray:
+    """Guess the class of every document by machines that were trained without its part.
+
+    All machines need inner products of the same documents, so these are computed once where their
+    table fits into memory; the machines of one part are trained side by side in threads.
+    """
+    products = (features @ features.T).toarray() if len(classes) <= MOST_TABLED else None
+    guesses = np.empty_like(classes)
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        for fold in range(part.max() + 1):
+            train, test = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
+            if products is not None:
+                known, new = products[np.ix_(train, train)], products[np.ix_(test, train)]
+            else:
+                known, new = features[train], features[test]
+            seen = np.unique(classes[train])
+            # Of two classes one machine tells both, and of a single one none is needed.
+            asked = seen[1:] if len(seen) <= 2 else seen
+            votes = [*threads.map(partial(_svm_votes, known, new, classes[train]), asked)]
+            guesses[test] = _winners(seen, votes, len(test))
+    return guesses
+
+
+def _svm_votes(known: Any, new: Any, classes: IntArray, label: int) -> FloatArray:
+    """Train one class against all others, on inner products or features; give the values of new documents."""
+    from sklearn import config_context
     from sklearn.svm import SVC
 
-    machine = OneVsRestClassifier(SVC(kernel="linear", C=1.0)).fit(features, classes)
-    return np.asarray(machine.predict(new))
+    kernel = "precomputed" if isinstance(known, np.ndarray) else "linear"
+    with config_context(assume_finite=True):
+        machine = SVC(kernel=kernel, C=1.0).fit(known, classes == label)
+        return np.asarray(machine.decision_function(new))
+
+
+def _winners(seen: IntArray, votes: list[FloatArray], size: int) -> IntArray:
+    """Give the class of the largest value, the last of equal ones, as scikit-learn's one-against-all does."""
+    if len(votes) == 0:
+        return np.full(size, seen[0])
+    if len(votes) == 1:
+        return seen[(votes[0] > 0).astype(np.int64)]
+    last: IntArray = len(votes) - 1 - np.argmax(votes[::-1], axis=0)
+    return seen[last]
+
+
+def labelled_points(Z: Any, y: Any) -> tuple[FloatArray, IntArray]:
+    """Check coordinates with the classes of their objects; keep those with both, classes as numbers."""
+    Z = np.asarray(Z, dtype=np.float64)
+    if Z.ndim != 2 or len(Z) != len(y):
+        raise DataError(f"Z has shape {Z.shape} and y has {len(y)} classes; expected one class a row of Z.")
+    column, labelled = _labelled(y)
+    known = ~np.isnan(Z).any(axis=1) & labelled
+    return Z[known], _classes(column, known)
+
+
+def labelled_rows(
+    R: Any, rows: Any, columns: Any, y: Any
+) -> tuple[SparseArray, FloatArray, FloatArray, IntArray]:
+    """Check a relation with coordinates and row classes; keep columns with coordinates, rows with both."""
+    relation, places, columns = defined_part(R, rows, columns)
+    defined: BoolArray = ~np.isnan(np.asarray(rows, dtype=np.float64).sum(axis=1))
+    if len(y) != len(defined):
+        raise DataError(f"y has {len(y)} classes and R has {len(defined)} rows; expected one class a row.")
+    column, labelled = _labelled(y)
+    classes = _classes(column, labelled & defined)
+    kept = labelled[defined]
+    return relation[kept], places[kept], columns, classes
 
 
 def _labelled(y: Any) -> tuple[Any, BoolArray]:

@@ -1,0 +1,349 @@
+"""MultiCODE: any number of kinds on one map, from all the tables that join them (Globerson et al. 2007)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.random import Generator, default_rng
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from relscape import progress
+from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError, listing
+from relscape.models.base import check_integer, check_number
+from relscape.models.code import in_principal_axes
+from relscape.models.many_kinds import ManyKindsModel
+from relscape.models.multi_terms import Part, build_part, graph_start, log_factors, object_masses
+from relscape.models.relations import Key, KindCounts, by_relation, named, read_relations
+from relscape.objectives.cooccurrence import MODELS, check_model
+from relscape.objectives.multiway import check_tuple_model
+from relscape.objectives.several import SeveralTables
+from relscape.protocols import FloatArray, IntArray
+from relscape.solvers.descent import METHODS, lowest, minimise
+
+__all__ = ["MultiCODE"]
+
+STARTS = ("ca", "random")
+WEIGHTS = ("balanced", "equal")
+
+
+class MultiCODE(ManyKindsModel):
+    r"""Euclidean embedding of co-occurrence data with any number of kinds and tables.
+
+    Every kind has one set of points; every table of two kinds a model of :class:`CODE`, and their
+    likelihoods add up, :math:`ℓ = Σ_t w_t ℓ_t`. Tables may join a kind with itself. Counts of three or more
+    kinds at once have the model :math:`p ∝ \prod α_v e^{-\bar D}` with the average squared distance of a pair.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the space.
+    weights : {"balanced", "equal"} or dict
+        How much every table counts, positive. "balanced" is the paper's choice, one over the number of cells of
+        the table, rescaled to sum to 1; "equal" is one over the number of tables. A dict, by pairs of kinds,
+        is taken as it is and names all tables.
+    models : str or dict
+        Two letters for all tables of two kinds, see :class:`CODE`; or a dict by pairs of kinds, where tables
+        that are not named are CM. Tables of K kinds take K letters, M or U; without any, all are M.
+    ridge : float
+        Weight ρ of the penalty ρ Σ‖point‖², which keeps points from running away.
+    start : {"ca", "random"} or dict
+        The first start: leading vectors of the graph of all relations, which for two kinds is
+        correspondence analysis; uniform in [-1, 1]; or places for every kind, all its things, by its name.
+    n_restarts : int
+        Number of starts; all but the first are random. The highest penalised likelihood wins.
+    solver : {"lbfgs", "cg"}
+    exclude_self : bool
+        Whether relations within one kind leave out pairs of a thing with itself, which are at distance 0
+        on any map. Such counts are then left out, with a warning.
+    equal_rows : bool
+        Whether in every table the things of the first kind weigh the same, as documents do in the paper.
+    tolerance : float
+        The solver stops when no partial derivative is larger.
+    max_iterations : int
+        Most iterations from one start.
+    random_state : int, Generator or None
+        Draws random starts.
+
+    Attributes
+    ----------
+    embeddings_ : dict of kind to array
+        One row a thing; NaN for things without any relation, which are not on the map.
+    log_likelihoods_ : dict of relation to float
+        Average log p of an observation in each table, in nats, without the penalty.
+    log_likelihood_ : float
+        Their sum, weighted.
+    weights_, models_ : dict of relation to float, to str
+        What was used.
+    entities_, defined_, degrees_ : dicts by kind
+        The things, which of them have a place, and the sums of their counts over all tables.
+    solve_result_ : SolveResult
+        Of the start that won; ``reason`` says why the solver stopped.
+    restarts_ : list of dict
+        For every start its ``value`` (what was minimised), ``iterations``, ``converged`` and ``reason``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> doc_word = np.array([[3, 1, 0, 0], [2, 2, 1, 0], [0, 1, 3, 2], [0, 0, 2, 4]])
+    >>> author_word = np.array([[5, 3, 1, 0], [0, 1, 5, 6]])
+    >>> model = MultiCODE(random_state=0)
+    >>> model = model.fit({("doc", "word"): doc_word, ("author", "word"): author_word})
+    >>> {kind: points.shape for kind, points in model.embeddings_.items()}
+    {'doc': (4, 2), 'word': (4, 2), 'author': (2, 2)}
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        weights: Any = "balanced",
+        models: Any = "CM",
+        ridge: float = 1e-6,
+        start: Any = "ca",
+        n_restarts: int = 1,
+        solver: str = "lbfgs",
+        exclude_self: bool = True,
+        equal_rows: bool = False,
+        tolerance: float = 1e-8,
+        max_iterations: int = 2000,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.weights = weights
+        self.models = models
+        self.ridge = ridge
+        self.start = start
+        self.n_restarts = n_restarts
+        self.solver = solver
+        self.exclude_self = exclude_self
+        self.equal_rows = equal_rows
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, models: Any = None) -> Self:  # noqa: ARG002
+        """Place the things of all kinds.
+
+        Parameters
+        ----------
+        X : dict or RelationalData
+            By tuples of kinds: for two kinds a matrix (dense, sparse, or a wide frame, whose names are
+            remembered and matched between tables), for K kinds an array of K dimensions, or
+            ``(indices, counts)`` with K columns of indices, or K + 1 columns, the last one counts. Of a
+            RelationalData all relations are taken.
+        y : None
+            Not used; for scikit-learn's pipelines.
+        models : str or dict, optional
+            Used instead of the parameter ``models``.
+        """
+        self._check()
+        given = read_relations(X)
+        keys = [relation.kinds for relation in given.relations]
+        letters = _letters(self.models if models is None else models, keys)
+        relations = [self._without_self(relation) for relation in given.relations]
+        self.kinds_, self.relations_ = list(given.entities), [list(key) for key in keys]
+        self.data_fingerprint_ = given.fingerprint
+        for number, entities in enumerate(given.entities.values()):
+            setattr(self, f"kind{number}_entities_", entities)
+        self._note_degrees(relations)
+        places = self._places()
+        parts = [
+            build_part(relation, letters[relation.kinds], places, self.equal_rows, self.exclude_self)
+            for relation in relations
+        ]
+        weights = self._used_weights(parts)
+        self._solve(relations, parts, weights, places)
+        self._keep(parts, weights, [letters[key] for key in keys])
+        for number, relation in enumerate(relations):
+            size = len(self.entities_[relation.kinds[0]])
+            sums = np.bincount(relation.cells[:, 0], relation.counts, size)
+            setattr(self, f"relation{number}_row_sums_", sums)
+        return self
+
+    def _check(self) -> None:
+        check_integer("n_components", self.n_components, 1)
+        check_number("ridge", self.ridge, 0.0)
+        check_number("tolerance", self.tolerance, 0.0)
+        check_integer("n_restarts", self.n_restarts, 1)
+        check_integer("max_iterations", self.max_iterations, 1)
+        if self.solver not in METHODS:
+            raise UnknownNameError("solver", self.solver, METHODS)
+        if isinstance(self.start, str) and self.start not in STARTS:
+            raise UnknownNameError("start", self.start, STARTS)
+        if not isinstance(self.start, str | Mapping):
+            raise ParameterError("start: give 'ca', 'random', or a dict with the places of every kind.")
+
+    def _without_self(self, relation: KindCounts) -> KindCounts:
+        """Leave pairs of a thing with itself out of a relation within one kind, if so asked."""
+        if not self.exclude_self or len(relation.kinds) != 2 or relation.kinds[0] != relation.kinds[1]:
+            return relation
+        own = relation.cells[:, 0] == relation.cells[:, 1]
+        if own.any():
+            warnings.warn(
+                f"{named(relation.kinds)}: {own.sum()} things are related to themselves; this is left out "
+                "(exclude_self=False keeps it).",
+                RelscapeWarning,
+                stacklevel=3,
+            )
+        if own.all():
+            raise DataError(f"{named(relation.kinds)} relates nothing but things with themselves.")
+        return relation.without(own)
+
+    def _note_degrees(self, relations: list[KindCounts]) -> None:
+        """Add up the counts of every thing, and warn of things without any and of kinds that nothing joins."""
+        sums = {kind: np.zeros(len(entities)) for kind, entities in self.entities_.items()}
+        for relation in relations:
+            for side, kind in enumerate(relation.kinds):
+                sums[kind] += np.bincount(relation.cells[:, side], relation.counts, len(sums[kind]))
+        self.degree_ = np.concatenate(list(sums.values()))
+        missing = [
+            f"{(~there).sum()} of {there.size} {kind} objects "
+            f"({listing(self.entities_[kind].ids[~there], 3)})"
+            for kind, there in self.defined_.items()
+            if not there.all()
+        ]
+        if missing:
+            warnings.warn(
+                f"{' and '.join(missing)} have no relation at all and get no place on the map.",
+                RelscapeWarning,
+                stacklevel=3,
+            )
+        self._warn_of_separate_kinds()
+
+    def _warn_of_separate_kinds(self) -> None:
+        ends = np.array(
+            [[self.kinds_.index(k) for k in (key[0], other)] for key in self.relations_ for other in key]
+        )
+        size = len(self.kinds_)
+        count, group = connected_components(
+            coo_array((np.ones(len(ends)), tuple(ends.T)), shape=(size, size))
+        )
+        if count > 1:
+            told = "; ".join(
+                ", ".join(k for k, g in zip(self.kinds_, group, strict=True) if g == n) for n in range(count)
+            )
+            warnings.warn(
+                f"no relation joins these kinds with one another: {told}. They lie on one map, but distances "
+                "between them mean nothing.",
+                RelscapeWarning,
+                stacklevel=4,
+            )
+
+    def _places(self) -> dict[str, IntArray]:
+        """Number the points: things with a place, kind after kind; -1 for the others."""
+        defined = self.degree_ > 0
+        numbers = np.where(defined, np.cumsum(defined) - 1, -1)
+        return self._by_kind(numbers)
+
+    def _used_weights(self, parts: list[Part]) -> list[float]:
+        """Find the weight of every table."""
+        keys = self.keys_
+        if isinstance(self.weights, str) and "=" not in self.weights:
+            if self.weights not in WEIGHTS:
+                raise UnknownNameError("rule for weights", self.weights, WEIGHTS)
+            sizes = np.array([1.0 if self.weights == "equal" else 1.0 / part.n_cells for part in parts])
+            return [float(weight) for weight in sizes / sizes.sum()]
+        given = by_relation("weights", self.weights, keys)
+        absent = [named(key) for key in keys if key not in given]
+        if absent:
+            raise ParameterError(f"weights: {listing(absent)} has none; give every relation one.")
+        weights = []
+        for key in keys:
+            try:
+                weights.append(float(given[key]))
+            except (TypeError, ValueError):
+                weights.append(np.nan)
+            if not (np.isfinite(weights[-1]) and weights[-1] > 0):
+                raise ParameterError(
+                    f"weights: {named(key)} has {given[key]!r}; give a positive number, or leave the relation out."
+                )
+        return weights
+
+    def _solve(
+        self,
+        relations: list[KindCounts],
+        parts: list[Part],
+        weights: list[float],
+        places: dict[str, IntArray],
+    ) -> None:
+        objective = SeveralTables([part.term for part in parts], weights, self.ridge)
+        random_state = default_rng(self.random_state)
+        total = int((self.degree_ > 0).sum())
+        masses = object_masses(parts, weights, total)
+        scale = np.sqrt(masses.mean() / masses)[:, None]
+        with progress.task("maximising the likelihood of all tables") as task:
+
+            def watch(iteration: int, value: float, point: FloatArray) -> bool:  # noqa: ARG001
+                task.advance()
+                return False
+
+            ends = [
+                minimise(objective, start, self.solver, self.tolerance, self.max_iterations, watch, scale)
+                for start in self._starts(relations, places, total, random_state)
+            ]
+        self.solve_result_ = lowest(ends)
+        self.restarts_ = [
+            {"value": e.value, "iterations": e.iterations, "converged": e.converged, "reason": e.reason}
+            for e in ends
+        ]
+
+    def _starts(
+        self, relations: list[KindCounts], places: dict[str, IntArray], total: int, random_state: Generator
+    ) -> Iterator[FloatArray]:
+        k = self.n_components
+        if isinstance(self.start, Mapping):
+            yield self._given_start()
+        elif self.start == "ca":
+            yield graph_start(relations, places, total, k, random_state)
+        else:
+            yield random_state.uniform(-1, 1, (total, k))
+        for _ in range(self.n_restarts - 1):
+            yield random_state.uniform(-1, 1, (total, k))
+
+    def _given_start(self) -> FloatArray:
+        stacked = []
+        for kind, there in self.defined_.items():
+            if kind not in self.start:
+                raise ParameterError(f"start: there are no places for kind {kind!r}.")
+            points = np.asarray(self.start[kind], dtype=np.float64)
+            if points.shape != (there.size, self.n_components) or not np.isfinite(points[there]).all():
+                raise ParameterError(
+                    f"start: the places of kind {kind!r} have shape {points.shape}; give finite ones for all "
+                    f"its things, {(there.size, self.n_components)}."
+                )
+            stacked.append(points[there])
+        return np.concatenate(stacked)
+
+    def _keep(self, parts: list[Part], weights: list[float], letters: list[str]) -> None:
+        """Set what is learned; what every table weighs its things with serves to place newcomers."""
+        points = in_principal_axes(self.solve_result_.point)
+        self.embedding_ = np.full((self.degree_.size, self.n_components), np.nan)
+        self.embedding_[self.degree_ > 0] = points
+        self.relation_weights_, self.relation_models_ = weights, letters
+        self.relation_log_likelihoods_ = [part.term.likelihood(points)[0] for part in parts]
+        self.log_likelihood_ = float(np.dot(weights, self.relation_log_likelihoods_))
+        for number, (part, model) in enumerate(zip(parts, letters, strict=True)):
+            if len(model) != 2:
+                continue
+            for side, factors in enumerate(log_factors(part, model, points)):
+                weighed = np.full(len(self.entities_[self.relations_[number][side]]), -np.inf)
+                weighed[part.things[side]] = factors
+                setattr(self, f"relation{number}_log_factors{side}_", weighed)
+
+
+def _letters(given: Any, keys: list[Key]) -> dict[Key, str]:
+    """Find the model of every relation: its own, or the one for all of its size, or CM and all M."""
+    for_all = isinstance(given, str) and "=" not in given
+    own = {} if for_all else by_relation("models", given, keys)
+    sizes = sorted({len(key) for key in keys})
+    if for_all and len(given) not in {2, *sizes}:
+        raise UnknownNameError("model", given, MODELS)
+    letters = {}
+    for key in keys:
+        usual = "CM" if len(key) == 2 else "M" * len(key)
+        model = given if for_all and len(given) == len(key) else own.get(key, usual)
+        letters[key] = check_model(model) if len(key) == 2 else check_tuple_model(model, len(key))
+    return letters

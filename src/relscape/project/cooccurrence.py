@@ -1,0 +1,330 @@
+"""The experiments on CODE: documents, words and authors mapped by co-occurrence, and how they are scored."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from relscape import datasets, progress
+from relscape.errors import StorageError
+from relscape.models.code import CODE
+from relscape.models.multi_code import MultiCODE
+from relscape.models.psd_code import PSDCODE
+from relscape.plot import draw_map
+from relscape.project import pictures
+from relscape.project.baselines import BASELINES
+from relscape.project.fitting import Placement
+from relscape.project.outcome import Findings, Record, by_place, methods_in
+from relscape.project.samples import Documents, equal_rows, newsgroup_documents, nips_papers
+from relscape.protocols import FloatArray, SparseArray
+from relscape.scores import authorship, doc_doc, doc_doc_curve, doc_word, normalized_purity
+
+__all__ = ["PROCEDURES"]
+
+Settings = Mapping[str, Any]
+Made = tuple[FloatArray, FloatArray | None, dict[str, Any]]
+
+DOCUMENTS, WORDS, LIFT, PURITY, RADIUS, LIKELIHOOD, AUTHORS, AUTHORS_ALL = (
+    "doc-doc × 100",
+    "doc-word",
+    "doc-word by lift",
+    "normalised purity",
+    "radius, std/mean",
+    "log-likelihood",
+    "authorship",
+    "authorship, all k",
+)
+ALL = "all sets, mean"
+AVERAGED = "1-100, mean"
+SMOKING = "smoking"
+WORD_SIZES = 100
+
+
+def table(settings: Settings) -> Findings:
+    """Map messages of newsgroups by every method, and see whether those of a group lie together."""
+    findings = Findings(("set",), (DOCUMENTS, WORDS, PURITY))
+    fits, baselines, drawn = settings["fits"], settings["baselines"], {}
+    texts = _newsgroups(findings, settings)
+    with progress.task("mapping newsgroups", len(texts) * (len(fits) + len(baselines))) as task:
+        for name, text in texts.items():
+            for method in [*fits, *baselines]:
+                placement = _mapped(method, text.counts, settings)
+                scores = _scores(text, placement, settings["sizes"])
+                findings.add({"set": name}, placement, scores)
+                task.advance()
+                if name == settings["drawn"]:
+                    drawn[method] = (placement.rows, text.classes, placement.columns)
+    if texts:
+        _rescale(findings, settings["compared"])
+        _average(findings)
+        findings.pictures = {
+            **pictures.bars(findings, (DOCUMENTS, WORDS)),
+            "maps": pictures.class_maps(drawn),
+        }
+    return findings
+
+
+def dimensions(settings: Settings) -> Findings:
+    """Follow the purity of neighbourhoods over the number of axes and over their size."""
+    findings = Findings(("set", "axes", "size"), (DOCUMENTS,))
+    texts, axes = _newsgroups(findings, settings), settings["dimensions"]
+    fits, baselines, most = settings["fits"], settings["baselines"], max(axes)
+    with progress.task("trying axes", len(texts) * (len(axes) * len(fits) + len(baselines))) as task:
+        for name, text in texts.items():
+            whole = {}
+            for method in baselines:  # the first k axes of a map are the map of k axes
+                whole[method] = _mapped(method, text.counts, settings, most)
+                task.advance()
+            for k in axes:
+                for method in [*fits, *baselines]:
+                    if method in whole:
+                        placement = _cut(whole[method], k)
+                    else:
+                        placement = _mapped(method, text.counts, settings, k)
+                        task.advance()
+                    curve = 100 * doc_doc_curve(placement.rows, text.classes, max(settings["sizes"]))
+                    place = {"set": name, "axes": k}
+                    findings.add({**place, "size": AVERAGED}, placement, {DOCUMENTS: float(curve.mean())})
+                    for size in settings["sizes"] if k == 2 else ():
+                        findings.add({**place, "size": size}, placement, {DOCUMENTS: float(curve[size - 1])})
+    sized = [record for record in findings.records if record["size"] != AVERAGED]
+    findings.pictures = {
+        **pictures.curves(findings, "axes", (DOCUMENTS,), {"size": AVERAGED}),
+        **pictures.curves(Findings(findings.keys, findings.measures, sized), "size", (DOCUMENTS,)),
+    }
+    return findings
+
+
+def semidefinite(settings: Settings) -> Findings:
+    """Set PSD-CODE beside CODE by gradients and correspondence analysis, on fewer messages and words."""
+    findings = Findings(("set",), (DOCUMENTS, WORDS, LIKELIHOOD))
+    texts = _newsgroups(findings, settings)
+    methods = [*settings["fits"], *settings["psd"], *settings["baselines"]]
+    with progress.task("solving semidefinite programs", len(texts) * len(methods)) as task:
+        for name, text in texts.items():
+            for method in methods:
+                placement = _mapped(method, text.counts, settings)
+                scores = _scores(text, placement, settings["sizes"])
+                findings.add({"set": name}, placement, {**scores, **_reached(placement)})
+                task.advance()
+    if texts:
+        _average(findings)
+        findings.pictures = pictures.bars(findings, (DOCUMENTS, WORDS))
+    smoking = datasets.load_smoking().matrix("staff-smoking")
+    for method in [*settings["fits"], *settings["psd"]]:
+        placement = _mapped(method, smoking, {**settings, **settings["smoking"]}, equal=False)
+        findings.add({"set": SMOKING}, placement, _reached(placement))
+    return findings
+
+
+def models(settings: Settings) -> Findings:
+    """Compare the eight models of CODE."""
+    findings = Findings(("set",), (DOCUMENTS, WORDS, LIFT, RADIUS))
+    texts, fits, drawn = _newsgroups(findings, settings), settings["fits"], {}
+    with progress.task("fitting models", len(texts) * len(fits)) as task:
+        for name, text in texts.items():
+            for method in fits:
+                placement = _mapped(method, text.counts, settings)
+                both = placement.rows, placement.columns
+                scores = {
+                    **_scores(text, placement, settings["sizes"]),
+                    LIFT: doc_word(text.counts, *both, text.classes, WORD_SIZES, "lift"),
+                    RADIUS: _roundness(text.counts, placement),
+                    **_reached(placement),
+                }
+                findings.add({"set": name}, placement, scores)
+                task.advance()
+                if name == settings["drawn"]:
+                    drawn[method] = (placement.rows, text.classes, placement.columns)
+    if texts:
+        _average(findings)
+        findings.pictures = {
+            **pictures.bars(findings, (DOCUMENTS, WORDS, LIFT)),
+            "maps": pictures.class_maps(drawn),
+        }
+    return findings
+
+
+def papers(settings: Settings) -> Findings:
+    """Map the papers, words and authors of NIPS, two kinds alone and all three by weighted likelihoods."""
+    findings = Findings(("set", "α"), (LIKELIHOOD, AUTHORS, AUTHORS_ALL))
+    data = _present(findings, datasets.load_nips)
+    if data is None:
+        return findings
+    chosen = nips_papers(data, settings, settings["random_state"])
+    (m, n), a = chosen.papers.shape, chosen.authors.shape[0]
+    covered = np.count_nonzero(np.diff(chosen.written.indptr))
+    findings.notes.append(f"{m} papers × {n} words; {a} authors, who wrote {covered} of the papers")
+    tables = {("paper", "word"): equal_rows(chosen.papers), ("author", "word"): chosen.authors}
+    with progress.task("mapping NIPS", 2 + len(settings["weights"])) as task:
+        for kind, counts in (("paper", chosen.papers), ("author", chosen.authors)):
+            placement = _mapped("code", counts, settings, equal=kind == "paper")
+            findings.add({"set": f"{kind}s-words", "α": "–"}, placement, _reached(placement))
+            task.advance()
+        for alpha in settings["weights"]:
+            placement, model = _joint(tables, alpha, settings)
+            near = placement.rows, placement.columns, chosen.written
+            scores = {AUTHORS: authorship(*near), AUTHORS_ALL: authorship(*near, "all")}
+            findings.add({"set": "all three", "α": alpha}, placement, scores)
+            task.advance()
+            if alpha == settings["drawn"]:
+                findings.pictures["map"] = draw_map(model.to_map())
+    joint = [record for record in findings.records if record["set"] == "all three"]
+    findings.pictures.update(
+        pictures.curves(Findings(findings.keys, findings.measures, joint), "α", (AUTHORS, AUTHORS_ALL))
+    )
+    return findings
+
+
+PROCEDURES: Mapping[str, Callable[[Settings], Findings]] = {
+    "code-table": table,
+    "code-dimensions": dimensions,
+    "code-semidefinite": semidefinite,
+    "code-models": models,
+    "code-papers": papers,
+}
+
+
+def _present(findings: Findings, load: Callable[[], Any]) -> Any:
+    """Load a data set, or note what is missing and how to get it."""
+    try:
+        return load()
+    except StorageError as error:
+        findings.notes.append(str(error))
+        return None
+
+
+def _newsgroups(findings: Findings, settings: Settings) -> dict[str, Documents]:
+    """Draw the messages of every set, or none where there are no newsgroups on this machine."""
+    groups = sorted({group for chosen in settings["sets"].values() for group in chosen})
+    data = _present(findings, lambda: datasets.load_newsgroups20(groups))
+    if data is None:
+        return {}
+    return {
+        name: newsgroup_documents(data, chosen, settings, settings["random_state"])
+        for name, chosen in settings["sets"].items()
+    }
+
+
+def _mapped(
+    method: str, counts: SparseArray, settings: Settings, k: int = 2, equal: bool = True
+) -> Placement:
+    """Map documents, all of the same weight, and words by a fit of CODE, of PSD-CODE, or a baseline."""
+
+    def fitted(model: Any) -> Made:
+        model.fit(equal_rows(counts) if equal else counts)
+        return model.row_embedding_, model.column_embedding_, _told(model)
+
+    seed = settings["random_state"]
+    if method in settings["fits"]:
+        model: Any = CODE(n_components=k, random_state=seed, **settings["fits"][method])
+        return _timed(method, lambda: fitted(model))
+    if method in settings.get("psd", ()):
+        model = PSDCODE(n_components=k, **settings["psd"][method])
+        return _timed(method, lambda: fitted(model))
+    return _timed(method, lambda: (*BASELINES[method](counts, k), {}))
+
+
+def _joint(
+    tables: Mapping[tuple[str, str], SparseArray], alpha: float, settings: Settings
+) -> tuple[Placement, Any]:
+    """Map papers, authors and words, the two likelihoods weighted by α and 1 - α over their numbers of cells.
+
+    The weights are scaled to sum to 1, which changes no map but keeps the ridge as small as it was.
+    """
+    cells = [np.prod(counts.shape) for counts in tables.values()]
+    shares = np.array([alpha, 1 - alpha]) / cells
+    weights = dict(zip(tables, (shares / shares.sum()).tolist(), strict=True))
+    model = MultiCODE(weights=weights, random_state=settings["random_state"], **settings["fits"]["code"])
+
+    def made() -> Made:
+        model.fit(tables)
+        return model.embeddings_["paper"], model.embeddings_["author"], {}
+
+    return _timed("code", made), model
+
+
+def _timed(method: str, make: Callable[[], Made]) -> Placement:
+    """Make a map, and keep what it took and what it warned of."""
+    started, started_cpu = time.perf_counter(), time.process_time()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rows, columns, told = make()
+    return Placement(
+        method,
+        time.perf_counter() - started,
+        time.process_time() - started_cpu,
+        rows,
+        columns,
+        warnings=tuple(dict.fromkeys(str(entry.message) for entry in caught)),
+        chosen=told,
+    )
+
+
+def _told(model: Any) -> dict[str, Any]:
+    """Tell how far a likelihood was brought, and why the solver stopped."""
+    result = model.solve_result_
+    told = {
+        LIKELIHOOD: model.log_likelihood_,
+        "iterations": result.iterations,
+        "stopped": result.reason,
+    }
+    if isinstance(model, PSDCODE):
+        told["path"] = [
+            {"λ": at["lambda"], "likelihood": at["projected_log_likelihood"], "eigenvalues": at["eigenvalues"]}
+            for at in model.path_
+        ]
+    return told
+
+
+def _reached(placement: Placement) -> Record:
+    told = placement.chosen
+    return {LIKELIHOOD: told[LIKELIHOOD]} if LIKELIHOOD in told else {}
+
+
+def _cut(placement: Placement, k: int) -> Placement:
+    """Keep the first k axes of a map."""
+    return replace(placement, rows=None if placement.rows is None else placement.rows[:, :k], columns=None)
+
+
+def _scores(text: Documents, placement: Placement, sizes: int) -> Record:
+    """Measure purity around documents, and words where the map has them."""
+    scores = {DOCUMENTS: 100 * doc_doc(placement.rows, text.classes, sizes)}
+    if placement.columns is not None:
+        both = placement.rows, placement.columns
+        scores[WORDS] = doc_word(text.counts, *both, text.classes, WORD_SIZES)
+    return scores
+
+
+def _roundness(counts: SparseArray, placement: Placement) -> float:
+    """Say how unequal the distances of documents from the middle of all words are; 0 is a circle."""
+    if placement.rows is None or placement.columns is None:
+        return float("nan")
+    share = np.asarray(equal_rows(counts).sum(axis=0))
+    radius = np.linalg.norm(placement.rows - share @ placement.columns, axis=1)
+    return float(radius.std() / radius.mean())
+
+
+def _rescale(findings: Findings, compared: Sequence[str]) -> None:
+    """Rescale doc-doc on every set, from the worst of some methods to the best of them."""
+    for (name,), values in by_place(findings.records, ("set",), DOCUMENTS).items():
+        scaled = normalized_purity({name: {method: values[method] for method in compared}})
+        for record in findings.records:
+            if record["set"] == name and record["method"] in scaled:
+                record[PURITY] = scaled[record["method"]]
+
+
+def _average(findings: Findings) -> None:
+    """Add the mean over all sets for every method, of the measures that it has."""
+    records = list(findings.records)
+    for method in methods_in(records):
+        own = [record for record in records if record["method"] == method]
+        means = {name: fmean(r[name] for r in own) for name in findings.measures if name in own[0]}
+        took = (sum(record[name] for record in own) for name in ("seconds", "CPU seconds"))
+        findings.add({"set": ALL}, Placement(method, *took), means)
