@@ -9,9 +9,11 @@ if TYPE_CHECKING:
     from relscape.maps import Map
     from relscape.models.acas import ACAS
     from relscape.models.code import CODE
+    from relscape.models.multi_code import MultiCODE
     from relscape.models.mutual import CoEmbedding
     from relscape.models.placing import place
     from relscape.models.registry import load_model
+    from relscape.models.special import SDR, ParametricEmbedding
     from relscape.models.spectral import (
         CFRM,
         CORT,
@@ -39,12 +41,15 @@ __all__ = [
     "CFRM",
     "CODE",
     "CORT",
+    "SDR",
     "BipartiteSpectral",
     "CoEmbedding",
     "CorrespondenceAnalysis",
     "EntitySet",
     "LatentSemanticIndexing",
     "Map",
+    "MultiCODE",
+    "ParametricEmbedding",
     "Relation",
     "RelationalData",
     "authorship",
@@ -68,12 +73,15 @@ _HOMES = {
     "CFRM": "models.spectral",
     "CODE": "models.code",
     "CORT": "models.spectral",
+    "SDR": "models.special",
     "BipartiteSpectral": "models.spectral",
     "CoEmbedding": "models.mutual",
     "CorrespondenceAnalysis": "models.spectral",
     "EntitySet": "data",
     "LatentSemanticIndexing": "models.spectral",
     "Map": "maps",
+    "MultiCODE": "models.multi_code",
+    "ParametricEmbedding": "models.special",
     "Relation": "data",
     "RelationalData": "data",
     "authorship": "scores",

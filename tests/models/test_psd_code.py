@@ -211,9 +211,12 @@ def test_an_independent_table_has_nothing_to_show(solver):
         PSDCODE(solver=solver).fit(np.outer([1, 2, 3], [1, 1, 4]))
 
 
-def test_a_solution_that_is_not_certified_is_told(counts):
-    with pytest.warns(RelscapeWarning, match=r"not certified optimal: 2 iterations are spent"):
-        PSDCODE(n_lambdas=3, lambda_ratio=0.01, max_iterations=2).fit(counts)
+@pytest.mark.parametrize(
+    ("solver", "advice"), [("gradient", "tolerance, or use"), ("factored", r"tolerance\.$")]
+)
+def test_a_solution_that_is_not_certified_is_told(counts, solver, advice):
+    with pytest.warns(RelscapeWarning, match=f"not certified optimal: 2 iterations are spent.*{advice}"):
+        PSDCODE(n_lambdas=3, lambda_ratio=0.01, max_iterations=2, solver=solver).fit(counts)
 
 
 def test_axes_that_are_not_there_are_zero():

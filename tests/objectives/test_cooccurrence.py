@@ -12,8 +12,6 @@ from relscape.objectives.cooccurrence import (
     CooccurrenceObjective,
     Table,
     check_model,
-    column_weights,
-    conditional,
     log_likelihood,
     pair_likelihood,
 )
@@ -346,15 +344,6 @@ def test_rows_far_from_every_column_do_not_underflow(rng, counts, model):
     excess = np.exp(logs) - p
     assert np.allclose(of_left, 2 * (excess.sum(axis=1)[:, None] * left - excess @ right), atol=1e-10)
     assert np.allclose(of_right, 2 * (excess.sum(axis=0)[:, None] * right - excess.T @ left), atol=1e-10)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_conditional_distribution_of_a_few_rows(rng, counts, model):
-    left, right = points(rng, counts)
-    p = distribution(counts, model, left, right)
-    weights = column_weights(table_of(counts), model, left, right)
-    given = conditional(left[[4, 1]], right, weights)
-    assert np.allclose(given, (p / p.sum(axis=1, keepdims=True))[[4, 1]], rtol=1e-12)
 
 
 def test_objective_is_the_penalised_likelihood(rng, counts):

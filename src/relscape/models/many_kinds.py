@@ -21,7 +21,8 @@ from relscape.maps.files import replace_directory
 from relscape.maps.state import ModelState
 from relscape.models.base import _group, _owned, _warned
 from relscape.models.inputs import _matched, _refuse_negative
-from relscape.models.relations import Key, named, texts_of
+from relscape.models.multi_settings import texts_of
+from relscape.models.relations import Key, named
 from relscape.models.state import model_from_state, model_state, read_state
 from relscape.objectives.newcomers import place_frozen
 from relscape.objectives.pairs import LEAST_RIDGE
@@ -110,7 +111,7 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
     # ------------------------------------------------------------------ new things
 
     def place(self, kind: str, X: Any) -> FloatArray:
-        """Place new things of one kind by their relations to the things on the map, which stay where they are.
+        """Place new things of one kind by their relations to the things on the map, which do not move.
 
         Parameters
         ----------
@@ -150,7 +151,8 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
             ends = (relation.rows, relation.columns)
             if kind not in ends:
                 raise DataError(
-                    f"relation {relation.name!r} joins {ends[0]!r} and {ends[1]!r}, not {kind!r}; leave it out."
+                    f"relation {relation.name!r} joins {ends[0]!r} and {ends[1]!r}, not {kind!r}; "
+                    "leave it out."
                 )
             other = ends[1] if ends[0] == kind else ends[0]
             number, side = self._fitted(kind, (kind, other))
@@ -167,8 +169,8 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
         size = len(self.entities_[other])
         if matrix.shape[1] != size or not np.isfinite(matrix.data).all():
             raise DataError(
-                f"counts of new {kind} things with {other} have shape {matrix.shape}; give finite ones, a column for "
-                f"each of the {size} {other} things."
+                f"counts of new {kind} things with {other} have shape {matrix.shape}; give finite ones, a "
+                f"column for each of the {size} {other} things."
             )
         _refuse_negative(matrix, None, None)
         return _Seen(number, side, matrix)
@@ -202,7 +204,7 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
         return placed
 
     def _row_problems(self, seen: _Seen) -> RowProblems:
-        """Say what one relation wants of new things, and how much it counts for each, as it did in the fit."""
+        """Say where one relation wants new things, and how much it counts for each, as in the fit."""
         number, side, counts = seen
         factors: FloatArray = getattr(self, f"relation{number}_log_factors{1 - side}_")
         row_sums: FloatArray = getattr(self, f"relation{number}_row_sums_")

@@ -8,18 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator, default_rng
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from relscape import progress
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError, listing
 from relscape.models.base import check_integer, check_number
-from relscape.models.code import in_principal_axes
+from relscape.models.likelihood import in_principal_axes
 from relscape.models.many_kinds import ManyKindsModel
-from relscape.models.multi_terms import Part, build_part, graph_start, log_factors, object_masses
-from relscape.models.relations import Key, KindCounts, by_relation, named, read_relations
-from relscape.objectives.cooccurrence import MODELS, check_model
-from relscape.objectives.multiway import check_tuple_model
+from relscape.models.multi_settings import letters_of, weights_of
+from relscape.models.multi_terms import Part, build_part, graph_start, log_factors
+from relscape.models.relations import KindCounts, named, read_relations, separate_kinds
 from relscape.objectives.several import SeveralTables
 from relscape.protocols import FloatArray, IntArray
 from relscape.solvers.descent import METHODS, lowest, minimise
@@ -27,7 +24,6 @@ from relscape.solvers.descent import METHODS, lowest, minimise
 __all__ = ["MultiCODE"]
 
 STARTS = ("ca", "random")
-WEIGHTS = ("balanced", "equal")
 
 
 class MultiCODE(ManyKindsModel):
@@ -35,16 +31,16 @@ class MultiCODE(ManyKindsModel):
 
     Every kind has one set of points; every table of two kinds a model of :class:`CODE`, and their
     likelihoods add up, :math:`ℓ = Σ_t w_t ℓ_t`. Tables may join a kind with itself. Counts of three or more
-    kinds at once have the model :math:`p ∝ \prod α_v e^{-\bar D}` with the average squared distance of a pair.
+    kinds at once have the model :math:`p ∝ \prod_v α_v e^{-\bar D}` with the average squared distance of two.
 
     Parameters
     ----------
     n_components : int
         Dimension of the space.
     weights : {"balanced", "equal"} or dict
-        How much every table counts, positive. "balanced" is the paper's choice, one over the number of cells of
-        the table, rescaled to sum to 1; "equal" is one over the number of tables. A dict, by pairs of kinds,
-        is taken as it is and names all tables.
+        How much every table counts, positive. "balanced" is the paper's choice, one over the number of cells
+        of the table, rescaled to sum to 1; "equal" is one over the number of tables. A dict, by pairs of
+        kinds, is taken as it is and names all tables.
     models : str or dict
         Two letters for all tables of two kinds, see :class:`CODE`; or a dict by pairs of kinds, where tables
         that are not named are CM. Tables of K kinds take K letters, M or U; without any, all are M.
@@ -142,7 +138,7 @@ class MultiCODE(ManyKindsModel):
         self._check()
         given = read_relations(X)
         keys = [relation.kinds for relation in given.relations]
-        letters = _letters(self.models if models is None else models, keys)
+        letters = letters_of(self.models if models is None else models, keys)
         relations = [self._without_self(relation) for relation in given.relations]
         self.kinds_, self.relations_ = list(given.entities), [list(key) for key in keys]
         self.data_fingerprint_ = given.fingerprint
@@ -154,7 +150,7 @@ class MultiCODE(ManyKindsModel):
             build_part(relation, letters[relation.kinds], places, self.equal_rows, self.exclude_self)
             for relation in relations
         ]
-        weights = self._used_weights(parts)
+        weights = weights_of(self.weights, keys, [part.n_cells for part in parts])
         self._solve(relations, parts, weights, places)
         self._keep(parts, weights, [letters[key] for key in keys])
         for number, relation in enumerate(relations):
@@ -193,7 +189,7 @@ class MultiCODE(ManyKindsModel):
         return relation.without(own)
 
     def _note_degrees(self, relations: list[KindCounts]) -> None:
-        """Add up the counts of every thing, and warn of things without any and of kinds that nothing joins."""
+        """Add up the counts of every thing; warn of things without any, and of kinds that nothing joins."""
         sums = {kind: np.zeros(len(entities)) for kind, entities in self.entities_.items()}
         for relation in relations:
             for side, kind in enumerate(relation.kinds):
@@ -214,17 +210,9 @@ class MultiCODE(ManyKindsModel):
         self._warn_of_separate_kinds()
 
     def _warn_of_separate_kinds(self) -> None:
-        ends = np.array(
-            [[self.kinds_.index(k) for k in (key[0], other)] for key in self.relations_ for other in key]
-        )
-        size = len(self.kinds_)
-        count, group = connected_components(
-            coo_array((np.ones(len(ends)), tuple(ends.T)), shape=(size, size))
-        )
-        if count > 1:
-            told = "; ".join(
-                ", ".join(k for k, g in zip(self.kinds_, group, strict=True) if g == n) for n in range(count)
-            )
+        apart = separate_kinds(self.keys_)
+        if len(apart) > 1:
+            told = "; ".join(", ".join(kinds) for kinds in apart)
             warnings.warn(
                 f"no relation joins these kinds with one another: {told}. They lie on one map, but distances "
                 "between them mean nothing.",
@@ -233,34 +221,10 @@ class MultiCODE(ManyKindsModel):
             )
 
     def _places(self) -> dict[str, IntArray]:
-        """Number the points: things with a place, kind after kind; -1 for the others."""
+        """Give every thing with a place the number of its point, kind after kind; -1 for the others."""
         defined = self.degree_ > 0
         numbers = np.where(defined, np.cumsum(defined) - 1, -1)
         return self._by_kind(numbers)
-
-    def _used_weights(self, parts: list[Part]) -> list[float]:
-        """Find the weight of every table."""
-        keys = self.keys_
-        if isinstance(self.weights, str) and "=" not in self.weights:
-            if self.weights not in WEIGHTS:
-                raise UnknownNameError("rule for weights", self.weights, WEIGHTS)
-            sizes = np.array([1.0 if self.weights == "equal" else 1.0 / part.n_cells for part in parts])
-            return [float(weight) for weight in sizes / sizes.sum()]
-        given = by_relation("weights", self.weights, keys)
-        absent = [named(key) for key in keys if key not in given]
-        if absent:
-            raise ParameterError(f"weights: {listing(absent)} has none; give every relation one.")
-        weights = []
-        for key in keys:
-            try:
-                weights.append(float(given[key]))
-            except (TypeError, ValueError):
-                weights.append(np.nan)
-            if not (np.isfinite(weights[-1]) and weights[-1] > 0):
-                raise ParameterError(
-                    f"weights: {named(key)} has {given[key]!r}; give a positive number, or leave the relation out."
-                )
-        return weights
 
     def _solve(
         self,
@@ -272,8 +236,6 @@ class MultiCODE(ManyKindsModel):
         objective = SeveralTables([part.term for part in parts], weights, self.ridge)
         random_state = default_rng(self.random_state)
         total = int((self.degree_ > 0).sum())
-        masses = object_masses(parts, weights, total)
-        scale = np.sqrt(masses.mean() / masses)[:, None]
         with progress.task("maximising the likelihood of all tables") as task:
 
             def watch(iteration: int, value: float, point: FloatArray) -> bool:  # noqa: ARG001
@@ -281,7 +243,7 @@ class MultiCODE(ManyKindsModel):
                 return False
 
             ends = [
-                minimise(objective, start, self.solver, self.tolerance, self.max_iterations, watch, scale)
+                minimise(objective, start, self.solver, self.tolerance, self.max_iterations, watch)
                 for start in self._starts(relations, places, total, random_state)
             ]
         self.solve_result_ = lowest(ends)
@@ -332,18 +294,3 @@ class MultiCODE(ManyKindsModel):
                 weighed = np.full(len(self.entities_[self.relations_[number][side]]), -np.inf)
                 weighed[part.things[side]] = factors
                 setattr(self, f"relation{number}_log_factors{side}_", weighed)
-
-
-def _letters(given: Any, keys: list[Key]) -> dict[Key, str]:
-    """Find the model of every relation: its own, or the one for all of its size, or CM and all M."""
-    for_all = isinstance(given, str) and "=" not in given
-    own = {} if for_all else by_relation("models", given, keys)
-    sizes = sorted({len(key) for key in keys})
-    if for_all and len(given) not in {2, *sizes}:
-        raise UnknownNameError("model", given, MODELS)
-    letters = {}
-    for key in keys:
-        usual = "CM" if len(key) == 2 else "M" * len(key)
-        model = given if for_all and len(given) == len(key) else own.get(key, usual)
-        letters[key] = check_model(model) if len(key) == 2 else check_tuple_model(model, len(key))
-    return letters

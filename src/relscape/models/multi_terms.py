@@ -21,7 +21,7 @@ from relscape.objectives.several import PairTerm, Term, TupleTerm
 from relscape.protocols import FloatArray, IntArray, SparseArray
 from relscape.solvers.spectral import truncated_svd
 
-__all__ = ["Part", "build_part", "graph_start", "log_factors", "object_masses"]
+__all__ = ["Part", "build_part", "graph_start", "log_factors"]
 
 START_SIZE = 0.3
 _NEXT_TO_NOTHING = 1e-200
@@ -79,7 +79,7 @@ def build_part(
         return Part(TupleTerm(tuples, model, positions), things, positions, tuples.marginals)
     matrix = csr_array(coo_array((relation.counts, (at[:, 0], at[:, 1])), shape=shape))
     table = Table(LocalRelation(matrix), equal_rows)
-    term = PairTerm(table, model, *positions)
+    term = PairTerm(table, model, positions[0], positions[1])
     return Part(term, things, positions, (table.row_masses, table.column_masses))
 
 
@@ -115,19 +115,10 @@ def _within(relation: KindCounts, model: str, places: IntArray, equal_rows: bool
 
 
 def log_factors(part: Part, model: str, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give what weighs the rows and the columns of a table of pairs, in logarithms, when one is conditioned on."""
+    """Give the logarithms of what weighs the rows, and the columns, when the other side is conditioned on."""
     left, right = (points[at] for at in part.positions)
     fitted = pair_distribution(model, left, right, *part.masses)
     return fitted.row_factors, fitted.column_factors
-
-
-def object_masses(parts: Sequence[Part], weights: Sequence[float], total: int) -> FloatArray:
-    """Add up how much every point matters in all tables."""
-    masses = np.zeros(total)
-    for part, weight in zip(parts, weights, strict=True):
-        for at, mass in zip(part.positions, part.masses, strict=True):
-            masses[at] += weight * mass
-    return masses
 
 
 def graph_start(
@@ -139,9 +130,9 @@ def graph_start(
 ) -> FloatArray:
     """Place all kinds together by the leading vectors of the graph that the relations make.
 
-    Every relation counts the same; a relation of more kinds joins each two of them. For two kinds these are the
-    symmetric coordinates of correspondence analysis. The mean size is 0.3 (spec 4); axes that do not exist
-    are filled with a little noise, because a flat start would stay flat.
+    Every relation counts the same; a relation of more kinds joins each two of them. For two kinds these are
+    the symmetric coordinates of correspondence analysis. The mean size is 0.3 (spec 4); axes that do not
+    exist are filled with a little noise, because a flat start would stay flat.
     """
     graph = _graph(relations, places, total)
     sums = np.asarray(graph.sum(axis=1)).ravel()
@@ -151,7 +142,8 @@ def graph_start(
 
     def times(x: FloatArray) -> FloatArray:
         # (1 + S)/2 has no negative values, so that its singular vectors are those of S in S's own order
-        return 0.5 * (x + balanced @ x) - np.outer(trivial, trivial @ x).reshape(x.shape)
+        shifted: FloatArray = 0.5 * (x + balanced @ x) - np.outer(trivial, trivial @ x).reshape(x.shape)
+        return shifted
 
     operator = LinearOperator((total, total), matvec=times, rmatvec=times, matmat=times, rmatmat=times)
     found = truncated_svd(operator, max(1, min(k, total - 2)), random_state, tolerance=1e-3)

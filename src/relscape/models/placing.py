@@ -13,6 +13,7 @@ from relscape.errors import DataError, ParameterError
 from relscape.maps import Group, Map
 from relscape.maps.align import stored_motion
 from relscape.maps.layout import continued, picture_of
+from relscape.models.many_kinds import ManyKindsModel
 from relscape.models.registry import revive
 from relscape.protocols import AnyArray, FloatArray
 
@@ -27,8 +28,9 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
     map_ : Map
         A map that carries its model.
     data : RelationalData or data frame
-        One relation between the new things and things already on the map, matched by id. A frame is
-        wide, with a row a thing of the map's first kind and a column a thing of its second.
+        One relation between the new things and things already on the map, matched by id; on a map of
+        several relations any number of them. A frame is wide, with a row a thing of the map's first kind
+        and a column a thing of its second.
     kind : str, optional
         The kind of the new things; by default the map's first kind (the rows).
 
@@ -41,16 +43,21 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
     if map_.model_state is None:
         raise ParameterError("this map does not carry its model, so nothing new can be placed on it.")
     model = revive(map_.model_state)
-    rows, columns = model.row_entities_.kind, model.column_entities_.kind
+    many = isinstance(model, ManyKindsModel)
+    kinds = model.kinds_ if many else [model.row_entities_.kind, model.column_entities_.kind]
     if not isinstance(data, RelationalData):
         wide = wide_table(data)
-        data = RelationalData.from_matrix(wide.matrix, rows, columns, wide.row_ids, wide.column_ids)
-    kind = rows if kind is None else kind
-    if kind not in (rows, columns):
-        raise ParameterError(f"new things can be of kind {rows!r} or {columns!r}, not {kind!r}.")
+        data = RelationalData.from_matrix(wide.matrix, *kinds[:2], wide.row_ids, wide.column_ids)
+    kind = kinds[0] if kind is None else kind
+    if kind not in kinds:
+        named = ", ".join(map(repr, kinds[:-1]))
+        raise ParameterError(f"new things can be of kind {named} or {kinds[-1]!r}, not {kind!r}.")
     if kind not in data.entities:
         raise DataError(f"the new data has no {kind!r}; it has {', '.join(data.kinds)}.")
-    found = model.transform(data) if kind == rows else model.transform_columns(data)
+    if many:
+        found = model.place(kind, data)
+    else:
+        found = model.transform(data) if kind == kinds[0] else model.transform_columns(data)
     points = stored_motion(map_.arrays, map_.n_components)(np.asarray(found))
     defined = np.isfinite(points).all(axis=1)
     if not defined.any():

@@ -13,7 +13,7 @@ import numpy as np
 from relscape import progress
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.models.base import check_integer, check_number
-from relscape.models.code import LikelihoodModel, in_principal_axes
+from relscape.models.likelihood import LikelihoodModel, in_principal_axes
 from relscape.objectives.cooccurrence import CooccurrenceObjective, Table, check_model, log_likelihood
 from relscape.objectives.gram import GramGradient, GramObjective, dense_table, largest_penalty
 from relscape.protocols import FloatArray, RelationOperator
@@ -226,9 +226,10 @@ class PSDCODE(LikelihoodModel):
 
     def _warn(self) -> None:
         if not self.solve_result_.converged:
+            remedy = "" if self.solver == "factored" else ", or use solver='factored'"
             warnings.warn(
                 f"at the λ chosen, {self.lambda_:.3g}, the solution is not certified optimal: "
-                f"{self.solve_result_.reason}. Raise max_iterations or tolerance, or use solver='factored'.",
+                f"{self.solve_result_.reason}. Raise max_iterations or tolerance{remedy}.",
                 RelscapeWarning,
                 stacklevel=5,
             )

@@ -30,6 +30,7 @@ class Method:
 
 
 _SPECTRAL = "relscape.models.spectral"
+_SPECIAL = "relscape.models.special"
 
 METHODS = {
     entry.name: entry
@@ -39,11 +40,14 @@ METHODS = {
         Method(
             "code", "CODE", "relscape.models.code", "coembedding", "Euclidean embedding of co-occurrences"
         ),
+        Method("pe", "ParametricEmbedding", _SPECIAL, "coembedding", "parametric embedding of class posteriors"),
+        Method("sdr", "SDR", _SPECIAL, "coembedding", "sufficient dimensionality reduction"),
         Method("acas", "ACAS", "relscape.models.acas", "coembedding", "co-embedding with adaptive shaping"),
         Method("bgp", "BipartiteSpectral", _SPECTRAL, "coembedding", "bipartite spectral embedding"),
         Method("lsi", "LatentSemanticIndexing", _SPECTRAL, "coembedding", "latent semantic indexing"),
         Method("cfrm", "CFRM", _SPECTRAL, "coembedding", "collective factorisation, plain singular vectors"),
         Method("cort", "CORT", _SPECTRAL, "coembedding", "co-embedding with weights (Σ + Σ²)^½"),
+        Method("multicode", "MultiCODE", "relscape.models.multi_code", "multicode", "CODE of all relations"),
     )
 }
 

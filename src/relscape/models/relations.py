@@ -14,10 +14,10 @@ from relscape.data import EntitySet, RelationalData
 from relscape.data.frames import wide_table
 from relscape.data.labels import as_text, match
 from relscape.data.relation import relation_matrix
-from relscape.errors import DataError, UnknownNameError
+from relscape.errors import DataError
 from relscape.protocols import AnyArray, FloatArray, IntArray, TextArray
 
-__all__ = ["GivenRelations", "KindCounts", "by_relation", "named", "read_relations", "texts_of"]
+__all__ = ["GivenRelations", "Key", "KindCounts", "named", "read_relations", "separate_kinds"]
 
 Key = tuple[str, ...]
 
@@ -50,7 +50,7 @@ class _Raw:
 
     kinds: Key
     cells: IntArray
-    counts: FloatArray
+    counts: AnyArray
     sizes: tuple[int, ...]
     ids: list[TextArray | None] = field(default_factory=list)
 
@@ -60,6 +60,22 @@ def named(kinds: Iterable[str]) -> str:
     return "-".join(kinds)
 
 
+def separate_kinds(keys: Iterable[Key]) -> list[list[str]]:
+    """Group kinds so that no relation joins two groups.
+
+    >>> separate_kinds([("doc", "word"), ("author", "word"), ("shop", "city")])
+    [['doc', 'word', 'author'], ['shop', 'city']]
+    """
+    groups: list[dict[str, None]] = []
+    for key in keys:
+        joined = dict.fromkeys(key)
+        touched = [group for group in groups if group.keys() & joined.keys()]
+        for group in touched:
+            joined = {**group, **joined}
+        groups = [group for group in groups if group not in touched] + [joined]
+    return [list(group) for group in groups]
+
+
 def read_relations(X: Any) -> GivenRelations:
     """Read relations of any number of kinds, whatever form they come in."""
     if isinstance(X, RelationalData):
@@ -67,7 +83,7 @@ def read_relations(X: Any) -> GivenRelations:
     if not isinstance(X, Mapping) or not X:
         raise DataError(
             'give relations by their kinds, such as {("doc", "word"): R, ("author", "word"): R2}, or a '
-            f"RelationalData; this is {'an empty dict' if X == {} else f'a {type(X).__name__}'}."
+            f"RelationalData; this is {'an empty dict' if isinstance(X, Mapping) else f'of type {type(X).__name__}'}."
         )
     return _joined([_raw(key, table) for key, table in X.items()])
 
@@ -75,13 +91,13 @@ def read_relations(X: Any) -> GivenRelations:
 def _from_data(data: RelationalData) -> GivenRelations:
     if not data.relations:
         raise DataError("the data has no relations: there is nothing to make a map from.")
-    relations = []
+    relations: list[KindCounts] = []
     for relation in data.relations.values():
         kinds = (relation.rows, relation.columns)
         if kinds in {known.kinds for known in relations}:
             raise DataError(
-                f"several relations join {relation.rows!r} and {relation.columns!r}; keep one of them, or add "
-                "them up."
+                f"several relations join {relation.rows!r} and {relation.columns!r}; keep one of them, "
+                "or add them up."
             )
         entries = relation.matrix.tocoo()
         cells = np.column_stack(entries.coords)
@@ -99,8 +115,8 @@ def _checked(kinds: Key, cells: IntArray, counts: AnyArray, ids: Sequence[TextAr
             f"{kind} {names[i]!r}" for kind, names, i in zip(kinds, ids, cells[bad[0]], strict=True)
         )
         raise DataError(
-            f"{named(kinds)}: {bad.size} counts are negative or not finite, the first {values[bad[0]]:g} between "
-            f"{things}. A count says how strongly things are related: 0 or more."
+            f"{named(kinds)}: {bad.size} counts are negative or not finite, the first {values[bad[0]]:g} "
+            f"between {things}. A count says how strongly things are related: 0 or more."
         )
     kept = KindCounts(kinds, cells.astype(np.int64), values).without(values == 0)
     if not kept.counts.size:
@@ -125,8 +141,8 @@ def _raw(key: Any, table: Any) -> _Raw:
         counts = dense[tuple(found.T)] if dense.dtype.kind in "biuf" else np.empty(0)
     if len(sizes) != len(kinds):
         raise DataError(
-            f"{named(kinds)}: counts of {len(kinds)} kinds are an array of {len(kinds)} dimensions, this one has "
-            f"{len(sizes)}; or give (indices, counts) with {len(kinds)} columns of indices."
+            f"{named(kinds)}: counts of {len(kinds)} kinds are an array of {len(kinds)} dimensions, this one "
+            f"has {len(sizes)}; or give (indices, counts) with {len(kinds)} columns of indices."
         )
     return _Raw(kinds, found, counts, tuple(sizes), [None] * len(kinds))
 
@@ -141,7 +157,7 @@ def _raw_pairs(kinds: Key, table: Any) -> _Raw:
 
 
 def _raw_cells(kinds: Key, table: tuple[Any, ...]) -> _Raw:
-    """Take ``(indices, counts)`` with a row of indices a cell, or a column of indices a kind and the counts."""
+    """Take ``(indices, counts)``, a row of indices a cell, or a column of indices a kind and then counts."""
     parts = [np.asarray(part) for part in table]
     expected = (
         f"(indices, counts) with indices of shape (cells, {len(kinds)}), or {len(kinds)} columns and counts"
@@ -158,7 +174,7 @@ def _raw_cells(kinds: Key, table: tuple[Any, ...]) -> _Raw:
         or counts.dtype.kind not in "biuf"
     ):
         raise DataError(
-            f"{named(kinds)}: indices of shape {cells.shape} and type {cells.dtype} with {counts.size} counts; "
+            f"{named(kinds)}: indices of shape {cells.shape} and type {cells.dtype}, {counts.size} counts; "
             f"give {expected}, whole numbers from 0."
         )
     if cells.size and cells.min() < 0:
@@ -210,28 +226,3 @@ def _ids_of(kind: str, given: list[_Raw]) -> TextArray:
     if needed > size:
         raise DataError(f"kind {kind!r} has {size} things, but an index goes up to {needed - 1}.")
     return as_text(list(names) if names else range(size))
-
-
-def by_relation(what: str, given: Any, keys: Sequence[Key]) -> dict[Key, Any]:
-    """Read a setting that each relation may have of its own.
-
-    ``given`` is a dict by tuples of kinds or by names such as "doc-word", or a text
-    "doc-word=CM,author-word=MC". Relations it does not name are left out of the answer.
-    """
-    if isinstance(given, str):
-        given = dict(part.partition("=")[::2] for part in given.split(","))
-    known = {named(key): key for key in keys}
-    found = {}
-    for name, value in given.items():
-        text = name.strip() if isinstance(name, str) else named(name)
-        if text not in known:
-            raise UnknownNameError("relation", text, known, what)
-        found[known[text]] = value
-    return found
-
-
-def texts_of(given: Any) -> Any:
-    """Write a setting by relation with text keys, as files keep it; leave any other setting alone."""
-    if not isinstance(given, Mapping):
-        return given
-    return {name if isinstance(name, str) else named(name): value for name, value in given.items()}

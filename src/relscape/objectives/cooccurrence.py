@@ -30,8 +30,6 @@ __all__ = [
     "CooccurrenceObjective",
     "Table",
     "check_model",
-    "column_weights",
-    "conditional",
     "log_likelihood",
     "pair_likelihood",
 ]
@@ -169,32 +167,6 @@ def log_likelihood(
 ) -> float:
     """Give the log-likelihood alone; parameters as for ``pair_likelihood``."""
     return pair_likelihood(table, model, left, right, exclude_self)[0]
-
-
-def column_weights(table: Table, model: str, left: FloatArray, right: FloatArray) -> FloatArray:
-    """Give the logarithms of β'(y) with which every model reads p(y|x) ∝ β'(y) exp(−d²).
-
-    They are log β(y), and for models conditioned on columns log p̄(y) − log Z(y), which depends on all rows.
-    """
-    check_model(model)
-    _check_points(table, left, right)
-    logs = _log_factor(model[1], table.column_masses)
-    if model[1] != "C":
-        return logs
-    factors = _log_factor(model[0], table.row_masses)
-    normalisers = conditional_sums(right, left, factors, table.column_masses).log_normalisers
-    return np.asarray(np.log(table.column_masses) - normalisers)
-
-
-def conditional(left_rows: FloatArray, right: FloatArray, log_weights: FloatArray) -> FloatArray:
-    """Give p(y|x) for a few rows, dense: one row of probabilities a point of ``left_rows``.
-
-    ``log_weights`` come from ``column_weights``.
-    """
-    squares = ((left_rows[:, None, :] - right[None, :, :]) ** 2).sum(axis=2)
-    logs = log_weights - squares
-    p = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 class CooccurrenceObjective:

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
-from scipy.special import logsumexp
 
 from relscape.objectives.cooccurrence import Table, check_model
 from relscape.objectives.pairs import pair_distribution
@@ -78,12 +77,18 @@ class GramObjective:
         distances = squares[:m, None] + squares[m:] - 2.0 * gram[:m, m:]
         logs: FloatArray = self._log_factors - distances
         if self.model[0] == "C":
-            logs += np.log(self._rows)[:, None] - logsumexp(logs, axis=1, keepdims=True)
+            logs += np.log(self._rows)[:, None] - _log_sum(logs, 1)
         elif self.model[1] == "C":
-            logs += np.log(self._columns) - logsumexp(logs, axis=0, keepdims=True)
+            logs += np.log(self._columns) - _log_sum(logs, 0)
         else:
-            logs -= logsumexp(logs)
+            logs -= _log_sum(logs, None)
         return logs
+
+
+def _log_sum(logs: FloatArray, axis: int | None) -> FloatArray:
+    """Give log Σ exp along an axis, which stays; scipy's checks would cost more than a small table does."""
+    top = logs.max(axis=axis, keepdims=True)
+    return np.asarray(top + np.log(np.exp(logs - top).sum(axis=axis, keepdims=True)))
 
 
 def largest_penalty(joint: FloatArray, model: str) -> float:

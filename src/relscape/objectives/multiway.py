@@ -2,15 +2,15 @@ r"""CODE for counts of K things at once: a tuple is likely where its K points ar
 
     p(x₁ … x_K) = Π α_v(x_v) exp(−D̄) / Z,      D̄ = 2/(K(K−1)) Σ_{u<v} ‖e_u − e_v‖²
 
-with α_v the empirical marginal (letter M) or 1 (letter U). D̄ is the average squared distance of a pair, so that
-K = 2 is CODE's joint model itself (spec of CODE, section 6). With T = Σ_v e_v and Δ = p − p̄,
+with α_v the empirical marginal (letter M) or 1 (letter U). D̄ is the average squared distance of a pair, so
+that K = 2 is CODE's joint model itself (spec of CODE, section 6). With T = Σ_v e_v and Δ = p − p̄,
 
     ∂ℓ/∂e_v(x) = 4/(K(K−1)) (K Δ(x_v = x) e_v(x) − Σ_{tuples with x_v = x} Δ T).
 
-Given all variables but one, D̄ is 2/K times the squared distance of the last point from the mean of the others,
-plus what the others alone contribute. So the sum over all tuples is a sum over pairs, of tuples of K − 1 things
-and single things: it runs through the kernel for pairs, a block of tuples at a time, and nothing of the size of
-the whole table is ever stored.
+Given all variables but one, D̄ is 2/K times the squared distance of the last point from the mean of the
+others, plus what the others alone contribute. So the sum over all tuples is a sum over pairs, of tuples of
+K − 1 things and single things: it runs through the kernel for pairs, a block of tuples at a time, and nothing
+of the size of the whole table is ever stored.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def check_tuple_model(name: str, size: int) -> str:
     """Give the letters back if there is one, M or U, for each of ``size`` variables."""
     if not isinstance(name, str) or len(name) != size or set(name) - {"M", "U"}:
         raise ParameterError(
-            f"model {name!r}: counts of {size} things at once take {size} letters, M (the marginal is a factor) "
-            f"or U (it is not) for each, such as {'M' * size!r}."
+            f"model {name!r}: counts of {size} things at once take {size} letters, each M (the marginal is a "
+            f"factor) or U (it is not), such as {'M' * size!r}."
         )
     return name
 
@@ -45,9 +45,9 @@ def check_tuple_model(name: str, size: int) -> str:
 class TupleTable:
     """Counts of tuples as the empirical distribution p̄, made once for many evaluations.
 
-    ``indices`` (c × K) and ``shares`` (c) hold the cells with counts, ``marginals`` the K marginals, ``cells``
-    for every variable the sparse matrix (n_v × c) that sums what is known of the cells, and ``saturated`` is
-    Σ p̄ log p̄.
+    ``indices`` (c × K) and ``shares`` (c) hold the cells with counts, ``marginals`` the K marginals,
+    ``cells`` for every variable the sparse matrix (n_v × c) that sums over the cells of each thing, and
+    ``saturated`` is Σ p̄ log p̄.
     """
 
     indices: IntArray
@@ -60,8 +60,9 @@ class TupleTable:
     def from_counts(
         cls, indices: IntArray, counts: FloatArray, shape: Sequence[int], equal_first: bool = False
     ) -> TupleTable:
-        """Normalise counts (each cell named once) by their total, or each thing of the first variable to weigh
-        the same. Every thing of every variable must have some mass.
+        """Normalise counts by their total, or so that things of the first variable weigh the same.
+
+        Every cell comes once, and every thing of every variable must have some mass.
         """
         if equal_first:
             counts = counts / np.bincount(indices[:, 0], counts, shape[0])[indices[:, 0]]
@@ -85,8 +86,8 @@ class _Expected(NamedTuple):
     """What the model expects: log Z, and for every variable its marginal and the sums of p T."""
 
     log_total: float
-    masses: list[FloatArray]
-    sums: list[FloatArray]
+    masses: Sequence[FloatArray]
+    sums: Sequence[FloatArray]
 
 
 def tuple_likelihood(
@@ -142,7 +143,8 @@ def _expected(points: list[FloatArray], logs: list[FloatArray]) -> _Expected:
         met = [points[v][i] for v, i in zip(outer, at, strict=True)]
         means = np.sum(met, axis=0) / (size - 1)
         apart = sum(((p - means) ** 2).sum(axis=1) for p in met)
-        # K Σ‖e − mean‖² over K points is Σ over pairs; with one point to come, (K−1)/K of it remains to the last
+        # with A = Σ‖e − mean‖² of the K − 1 points: their pairs sum to (K−1) A, those with the last point to
+        # (K−1) ‖last − mean‖² + A
         base = sum(logs[v][i] for v, i in zip(outer, at, strict=True)) - 2.0 / (size - 1) * apart
         found = joint_sums(root * means, columns, base, logs[last])
         grown = float(np.logaddexp(log_total, found.log_total))

@@ -39,8 +39,8 @@ def place_frozen(
     centre = points.mean(axis=0)  # the quadratic terms are small where the cloud is centred
     moved = np.ascontiguousarray(points - centre)
     base = log_weights - (moved**2).sum(axis=1)
-    placed: FloatArray = _newton(np.ascontiguousarray(means - centre), moved, base, ridge, -centre)
-    return placed + centre
+    climbed = _newton(np.ascontiguousarray(means - centre), moved, base, ridge, -centre)
+    return np.asarray(climbed + centre)
 
 
 @njit(cache=True)

@@ -1,4 +1,4 @@
-"""Several tables at once: every kind has one set of points, the likelihoods of the tables add up with weights.
+"""Several tables at once: every kind has one set of points, the likelihoods add up with weights.
 
 All points of all kinds stand under one another in one array; a term knows where those of its own kinds are
 (spec of CODE, section 6).
@@ -102,8 +102,8 @@ class SeveralTables:
 class RowProblems(NamedTuple):
     """New things seen through one table: where their partners are on average, and all possible partners.
 
-    ``means`` (q × k), ``points`` (n × k), ``log_weights`` (n) as in ``place_frozen``; ``shares`` (q) say how much
-    this table counts for each new thing, 0 where it says nothing of it.
+    ``means`` (q × k), ``points`` (n × k), ``log_weights`` (n) as in ``place_frozen``; ``shares`` (q) say how
+    much this table counts for each new thing, 0 where it says nothing of it.
     """
 
     means: FloatArray
@@ -115,8 +115,8 @@ class RowProblems(NamedTuple):
 def place_by_several(problems: Sequence[RowProblems], ridge: FloatArray) -> FloatArray:
     """Place new things by what several tables say of them, each at the one maximum of a concave sum.
 
-    Maximises Σ_t share_t (2φ·mean_t − log Σ_y w_t(y) exp(2φ·ψ_y − ‖ψ_y‖²)) − ridge ‖φ‖² by damped Newton steps
-    from the origin.
+    Maximises Σ_t share_t (2φ·mean_t − log Σ_y w_t(y) exp(2φ·ψ_y − ‖ψ_y‖²)) − ridge ‖φ‖² by damped Newton
+    steps from the origin.
     """
     bases = [part.log_weights - (part.points**2).sum(axis=1) for part in problems]
     placed = np.zeros((len(ridge), problems[0].points.shape[1]))

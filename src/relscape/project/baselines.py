@@ -38,7 +38,7 @@ def isomap_euclidean(counts: SparseArray, k: int) -> Clouds:
 
 
 def correspondence(counts: SparseArray, k: int) -> Clouds:
-    """Map documents and words by correspondence analysis, both weighted by the root of the singular values."""
+    """Map documents and words by correspondence analysis, weighting axes by the root of the values."""
     model = CorrespondenceAnalysis(n_components=k, scaling="symmetric").fit(equal_rows(counts))
     return model.row_embedding_, model.column_embedding_
 
@@ -58,7 +58,7 @@ def mds_cosine(counts: SparseArray, k: int) -> Clouds:
 
 
 def svd(counts: SparseArray, k: int) -> Clouds:
-    """Map documents and words by the leading singular vectors of the profiles, times the root of the values."""
+    """Map documents and words by singular vectors of the profiles, times the root of the values."""
     return _decomposed(equal_rows(counts), k)
 
 

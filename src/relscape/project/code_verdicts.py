@@ -31,8 +31,9 @@ Table = dict[str, dict[str, float]]
 def _table_one(records: list[Record]) -> Judgement:
     """G0: doc-doc of CODE is the highest on most sets; its converged form is told beside it."""
     values = _sets(records, DOCUMENTS)
-    told, won = [], 0
-    for method in ("code", "code, converged"):
+    told: list[str] = []
+    won = 0
+    for method in ("code", "code-full"):
         lost = []
         for name, row in values.items():
             rival = max((m for m in row if not m.startswith("code")), key=lambda m: row[m])

@@ -41,7 +41,7 @@ def synthetic(settings: Settings) -> Findings:
             shape = datasets.make_shape(name, settings["random_state"])
             drawn[name] = {"truth": (shape.row_points, shape.column_points)}
             for method in methods:
-                placement = placed(method, shape.relation, 2, **_options(settings))
+                placement = placed(method, shape.relation, 2, **_options(settings, method))
                 scores, moved = _shape_scores(shape, placement, settings["neighbours"])
                 findings.add({"set": name}, placement, scores)
                 drawn[name][method] = moved
@@ -61,7 +61,7 @@ def neighbourhoods(settings: Settings) -> Findings:
             drawn[name] = {"truth": (shape.row_points, shape.column_points)}
             for size in sizes:
                 k_rows, k_columns = (_count(size, side) for side in shape.relation.shape)
-                options = {**_options(settings), "k_rows": k_rows, "k_columns": k_columns}
+                options = {**_options(settings, "mutual"), "k_rows": k_rows, "k_columns": k_columns}
                 placement = placed("mutual", shape.relation, 2, **options)
                 scores, moved = _shape_scores(shape, placement, settings["neighbours"])
                 findings.add({"set": name, "neighbourhood": size}, placement, scores)
@@ -86,7 +86,7 @@ def links(settings: Settings) -> Findings:
         with progress.task(f"mapping {name}", len(methods) * len(dimensions)) as task:
             for k in dimensions:
                 for method in methods:
-                    placement = placed(method, made.matrix, k, **_options(settings))
+                    placement = placed(method, made.matrix, k, **_options(settings, method))
                     scores: Record = {}
                     if placement.rows is not None:
                         both = placement.rows, placement.columns
@@ -124,7 +124,7 @@ def text(settings: Settings) -> Findings:
         with progress.task(f"choosing words of {name}", len(plan) * len(methods)) as task:
             for k, sizes in plan.items():
                 for method in methods:
-                    placement = placed(method, counts, k, **_options(settings))
+                    placement = placed(method, counts, k, **_options(settings, method))
                     for words in sizes:
                         scores = {} if placement.rows is None else {
                             WORDS: class_word_error(
@@ -147,13 +147,13 @@ def cost(settings: Settings) -> Findings:
     plan = [("more things", size, settings["size_dimensions"]) for size in settings["sizes"]]
     plan += [("more axes", n, k) for k in settings["dimensions"]]
     for method in methods:  # compiled code is made before anything is timed
-        placed(method, themed_relation(60, 5, 0), 2, **{**_options(settings), "max_evaluations": 2})
+        placed(method, themed_relation(60, 5, 0), 2, **{**_options(settings, method), "max_evaluations": 2})
     with progress.task("timing", len(plan) * len(methods)) as task:
         for what, size, k in plan:
             relation = themed_relation(size, settings["themes"], settings["random_state"])
             for method in methods:
                 place = {"set": what, "size": size, "axes": k}
-                findings.add(place, placed(method, relation, k, **_options(settings)), {})
+                findings.add(place, placed(method, relation, k, **_options(settings, method)), {})
                 task.advance()
     findings.pictures = {
         **pictures.curves(findings, "size", (CPU,), {"set": "more things"}, logarithmic=True),
@@ -171,8 +171,10 @@ PROCEDURES: Mapping[str, Callable[[Settings], Findings]] = {
 }
 
 
-def _options(settings: Settings) -> dict[str, Any]:
-    return {name: settings[name] for name in ("random_state", "max_evaluations")}
+def _options(settings: Settings, method: str) -> dict[str, Any]:
+    """Gather what is the same for all methods, and what the settings say of this one."""
+    shared = {name: settings[name] for name in ("random_state", "max_evaluations")}
+    return {**shared, **settings.get(method, {})}
 
 
 def _count(size: str, things: int) -> int:

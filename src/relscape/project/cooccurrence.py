@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
@@ -13,34 +10,29 @@ import numpy as np
 
 from relscape import datasets, progress
 from relscape.errors import StorageError
-from relscape.models.code import CODE
-from relscape.models.multi_code import MultiCODE
-from relscape.models.psd_code import PSDCODE
 from relscape.plot import draw_map
 from relscape.project import pictures
-from relscape.project.baselines import BASELINES
+from relscape.project.code_fitting import LIKELIHOOD, cut, joint_map, mapped
 from relscape.project.fitting import Placement
 from relscape.project.outcome import Findings, Record, by_place, methods_in
 from relscape.project.samples import Documents, equal_rows, newsgroup_documents, nips_papers
-from relscape.protocols import FloatArray, SparseArray
+from relscape.protocols import SparseArray
 from relscape.scores import authorship, doc_doc, doc_doc_curve, doc_word, normalized_purity
 
 __all__ = ["PROCEDURES"]
 
 Settings = Mapping[str, Any]
-Made = tuple[FloatArray, FloatArray | None, dict[str, Any]]
 
-DOCUMENTS, WORDS, LIFT, PURITY, RADIUS, LIKELIHOOD, AUTHORS, AUTHORS_ALL = (
+DOCUMENTS, WORDS, LIFT, PURITY, RADIUS, AUTHORS, AUTHORS_ALL = (
     "doc-doc × 100",
     "doc-word",
     "doc-word by lift",
     "normalised purity",
     "radius, std/mean",
-    "log-likelihood",
     "authorship",
     "authorship, all k",
 )
-ALL = "all sets, mean"
+ALL = "mean of sets"
 AVERAGED = "1-100, mean"
 SMOKING = "smoking"
 WORD_SIZES = 100
@@ -54,7 +46,7 @@ def table(settings: Settings) -> Findings:
     with progress.task("mapping newsgroups", len(texts) * (len(fits) + len(baselines))) as task:
         for name, text in texts.items():
             for method in [*fits, *baselines]:
-                placement = _mapped(method, text.counts, settings)
+                placement = mapped(method, text.counts, settings)
                 scores = _scores(text, placement, settings["sizes"])
                 findings.add({"set": name}, placement, scores)
                 task.advance()
@@ -79,14 +71,14 @@ def dimensions(settings: Settings) -> Findings:
         for name, text in texts.items():
             whole = {}
             for method in baselines:  # the first k axes of a map are the map of k axes
-                whole[method] = _mapped(method, text.counts, settings, most)
+                whole[method] = mapped(method, text.counts, settings, most)
                 task.advance()
             for k in axes:
                 for method in [*fits, *baselines]:
                     if method in whole:
-                        placement = _cut(whole[method], k)
+                        placement = cut(whole[method], k)
                     else:
-                        placement = _mapped(method, text.counts, settings, k)
+                        placement = mapped(method, text.counts, settings, k)
                         task.advance()
                     curve = 100 * doc_doc_curve(placement.rows, text.classes, max(settings["sizes"]))
                     place = {"set": name, "axes": k}
@@ -109,16 +101,16 @@ def semidefinite(settings: Settings) -> Findings:
     with progress.task("solving semidefinite programs", len(texts) * len(methods)) as task:
         for name, text in texts.items():
             for method in methods:
-                placement = _mapped(method, text.counts, settings)
+                placement = mapped(method, text.counts, settings)
                 scores = _scores(text, placement, settings["sizes"])
                 findings.add({"set": name}, placement, {**scores, **_reached(placement)})
                 task.advance()
     if texts:
         _average(findings)
         findings.pictures = pictures.bars(findings, (DOCUMENTS, WORDS))
-    smoking = datasets.load_smoking().matrix("staff-smoking")
+    smoking = datasets.load_smoking().matrix("counts")
     for method in [*settings["fits"], *settings["psd"]]:
-        placement = _mapped(method, smoking, {**settings, **settings["smoking"]}, equal=False)
+        placement = mapped(method, smoking, {**settings, **settings["smoking"]}, equal=False)
         findings.add({"set": SMOKING}, placement, _reached(placement))
     return findings
 
@@ -130,7 +122,7 @@ def models(settings: Settings) -> Findings:
     with progress.task("fitting models", len(texts) * len(fits)) as task:
         for name, text in texts.items():
             for method in fits:
-                placement = _mapped(method, text.counts, settings)
+                placement = mapped(method, text.counts, settings)
                 both = placement.rows, placement.columns
                 scores = {
                     **_scores(text, placement, settings["sizes"]),
@@ -158,23 +150,23 @@ def papers(settings: Settings) -> Findings:
     if data is None:
         return findings
     chosen = nips_papers(data, settings, settings["random_state"])
-    (m, n), a = chosen.papers.shape, chosen.authors.shape[0]
     covered = np.count_nonzero(np.diff(chosen.written.indptr))
+    (m, n), a = chosen.papers.shape, chosen.authors.shape[0]
     findings.notes.append(f"{m} papers × {n} words; {a} authors, who wrote {covered} of the papers")
-    tables = {("paper", "word"): equal_rows(chosen.papers), ("author", "word"): chosen.authors}
     with progress.task("mapping NIPS", 2 + len(settings["weights"])) as task:
-        for kind, counts in (("paper", chosen.papers), ("author", chosen.authors)):
-            placement = _mapped("code", counts, settings, equal=kind == "paper")
-            findings.add({"set": f"{kind}s-words", "α": "–"}, placement, _reached(placement))
+        for kind, counts in (("papers", chosen.papers), ("authors", chosen.authors)):
+            placement = mapped("code", counts, settings, equal=kind == "papers")
+            findings.add({"set": f"{kind}, words", "α": "–"}, placement, _reached(placement))
             task.advance()
         for alpha in settings["weights"]:
-            placement, model = _joint(tables, alpha, settings)
+            placement, model = joint_map(chosen, alpha, settings)
             near = placement.rows, placement.columns, chosen.written
             scores = {AUTHORS: authorship(*near), AUTHORS_ALL: authorship(*near, "all")}
             findings.add({"set": "all three", "α": alpha}, placement, scores)
             task.advance()
             if alpha == settings["drawn"]:
-                findings.pictures["map"] = draw_map(model.to_map())
+                labels = {"paper": 0, "word": 70, "author": 50}
+                findings.pictures["map"] = draw_map(model.to_map(), labels=labels, size=(12.0, 9.0))
     joint = [record for record in findings.records if record["set"] == "all three"]
     findings.pictures.update(
         pictures.curves(Findings(findings.keys, findings.measures, joint), "α", (AUTHORS, AUTHORS_ALL))
@@ -212,85 +204,9 @@ def _newsgroups(findings: Findings, settings: Settings) -> dict[str, Documents]:
     }
 
 
-def _mapped(
-    method: str, counts: SparseArray, settings: Settings, k: int = 2, equal: bool = True
-) -> Placement:
-    """Map documents, all of the same weight, and words by a fit of CODE, of PSD-CODE, or a baseline."""
-
-    def fitted(model: Any) -> Made:
-        model.fit(equal_rows(counts) if equal else counts)
-        return model.row_embedding_, model.column_embedding_, _told(model)
-
-    seed = settings["random_state"]
-    if method in settings["fits"]:
-        model: Any = CODE(n_components=k, random_state=seed, **settings["fits"][method])
-        return _timed(method, lambda: fitted(model))
-    if method in settings.get("psd", ()):
-        model = PSDCODE(n_components=k, **settings["psd"][method])
-        return _timed(method, lambda: fitted(model))
-    return _timed(method, lambda: (*BASELINES[method](counts, k), {}))
-
-
-def _joint(
-    tables: Mapping[tuple[str, str], SparseArray], alpha: float, settings: Settings
-) -> tuple[Placement, Any]:
-    """Map papers, authors and words, the two likelihoods weighted by α and 1 - α over their numbers of cells.
-
-    The weights are scaled to sum to 1, which changes no map but keeps the ridge as small as it was.
-    """
-    cells = [np.prod(counts.shape) for counts in tables.values()]
-    shares = np.array([alpha, 1 - alpha]) / cells
-    weights = dict(zip(tables, (shares / shares.sum()).tolist(), strict=True))
-    model = MultiCODE(weights=weights, random_state=settings["random_state"], **settings["fits"]["code"])
-
-    def made() -> Made:
-        model.fit(tables)
-        return model.embeddings_["paper"], model.embeddings_["author"], {}
-
-    return _timed("code", made), model
-
-
-def _timed(method: str, make: Callable[[], Made]) -> Placement:
-    """Make a map, and keep what it took and what it warned of."""
-    started, started_cpu = time.perf_counter(), time.process_time()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        rows, columns, told = make()
-    return Placement(
-        method,
-        time.perf_counter() - started,
-        time.process_time() - started_cpu,
-        rows,
-        columns,
-        warnings=tuple(dict.fromkeys(str(entry.message) for entry in caught)),
-        chosen=told,
-    )
-
-
-def _told(model: Any) -> dict[str, Any]:
-    """Tell how far a likelihood was brought, and why the solver stopped."""
-    result = model.solve_result_
-    told = {
-        LIKELIHOOD: model.log_likelihood_,
-        "iterations": result.iterations,
-        "stopped": result.reason,
-    }
-    if isinstance(model, PSDCODE):
-        told["path"] = [
-            {"λ": at["lambda"], "likelihood": at["projected_log_likelihood"], "eigenvalues": at["eigenvalues"]}
-            for at in model.path_
-        ]
-    return told
-
-
 def _reached(placement: Placement) -> Record:
     told = placement.chosen
     return {LIKELIHOOD: told[LIKELIHOOD]} if LIKELIHOOD in told else {}
-
-
-def _cut(placement: Placement, k: int) -> Placement:
-    """Keep the first k axes of a map."""
-    return replace(placement, rows=None if placement.rows is None else placement.rows[:, :k], columns=None)
 
 
 def _scores(text: Documents, placement: Placement, sizes: int) -> Record:

@@ -69,8 +69,10 @@ def placed(method: str, relation: Any, n_components: int, **options: Any) -> Pla
 
 
 def _chosen(model: Any) -> dict[str, Any]:
-    """Tell the parameters a model chose, and the neighbourhoods it chose them by."""
+    """Tell the parameters a model chose, the neighbourhoods it chose them by, and how its solver ended."""
     chosen = dict(getattr(model, "parameters_", {}))
     if hasattr(model, "search_neighbourhood_"):
         chosen["neighbourhood"] = list(model.search_neighbourhood_)
+    if hasattr(model, "solve_result_"):
+        chosen |= {"iterations": model.solve_result_.iterations, "converged": model.solve_result_.converged}
     return chosen

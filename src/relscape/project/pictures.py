@@ -19,7 +19,8 @@ __all__ = ["bars", "class_maps", "curves", "shape_grid", "shape_pictures"]
 
 Clouds = tuple[FloatArray, FloatArray] | None
 Drawn = Mapping[str, Mapping[str, Clouds]]
-Classified = tuple[FloatArray, TextArray, FloatArray | None]
+Classified = tuple[FloatArray | None, TextArray, FloatArray | None]
+SIDES = np.array([-1.0, 1.0])
 _LINES = ("-", "--", "-.", ":")
 
 
@@ -113,7 +114,7 @@ def curves(
 
 
 def bars(findings: Findings, measures: tuple[str, ...]) -> dict[str, Figure]:
-    """Draw measures as bars, a panel a measure, a group of bars a set, a bar a method that has the measure."""
+    """Draw measures as bars, a panel each, a group of bars a set, a bar a method that has the measure."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(len(measures), 1, figsize=(10.0, 3.4 * len(measures)), squeeze=False)
@@ -127,7 +128,7 @@ def bars(findings: Findings, measures: tuple[str, ...]) -> dict[str, Figure]:
             at = np.arange(len(table)) + (number - (len(methods) - 1) / 2) * width
             heights = [values.get(method, 0.0) for values in table.values()]
             panel.bar(at, heights, width, color=colors[method], label=method)
-        names = [place[0].replace(" ", "\n") for place in table]
+        names = [place[0].replace("/", "\n") for place in table]
         panel.set_xticks(np.arange(len(table)), names, fontsize=8)
         panel.set_ylabel(measure)
         panel.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -149,13 +150,16 @@ def class_maps(drawn: Mapping[str, Classified]) -> Figure:
     for panel in axes.flat[len(drawn) :]:
         panel.set_visible(False)
     for panel, (title, (documents, classes, words)) in zip(axes.flat, drawn.items(), strict=False):
-        _panel(panel, (documents[:0], documents[:0]), 1.0)
+        panel.set(xticks=[], yticks=[])
+        if documents is None:
+            continue
         for color, name in zip(CLASS_COLORS, sorted(set(classes)), strict=False):
             panel.scatter(*documents[classes == name].T, s=3.0, color=color, linewidths=0, label=name)
         if words is not None:
             panel.scatter(*words.T, s=2.0, color=LIGHT.muted, linewidths=0, zorder=0)
         low, high = limits(documents, full=False)
-        panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+        middle, reach = (low + high) / 2, (high - low).max() / 2
+        panel.set(xlim=middle[0] + reach * SIDES, ylim=middle[1] + reach * SIDES, aspect="equal")
         panel.set_title(title, fontsize=10, color=LIGHT.ink)
         panel.legend(fontsize=7, frameon=False, markerscale=3, loc="upper center", bbox_to_anchor=(0.5, 0.0))
     return _finished(figure)

@@ -160,11 +160,11 @@ def factored_descent(
         return stopped
 
     for _ in range(_ROUNDS):
-        # ⟨∇F, AAᵀ⟩ is half the product of A with its gradient
-        small = 2.0 * tolerance / np.sqrt(factor.size)
         left = max_iterations - len(trace) + 1
         if left < 1:
             return result(False, f"{max_iterations} iterations are spent")
+        # ⟨∇F, AAᵀ⟩ is half the product of A with its gradient; entries this small keep it within tolerance.
+        small = 2.0 * tolerance * max(1.0, float(np.linalg.norm(factor))) / np.sqrt(factor.size)
         end = minimise(objective, factor, "lbfgs", small, left, watch)
         factor = _compressed(end.point)
         if stopped:
@@ -176,12 +176,23 @@ def factored_descent(
         if values.size == 0:
             return result(False, "the eigenvalues for the certificate did not converge")
         if values[0] >= -tolerance:
-            return result(True, f"certified optimal within {tolerance:.2g}")
+            if _orthogonal(objective, factor, tolerance):
+                return result(True, f"certified optimal within {tolerance:.2g}")
+            if end.iterations == 0:
+                return result(False, "no further progress within rounding")
+            continue
         grown = _escaped(objective, factor, trace[-1], values, vectors)
         if grown is None:
             return result(False, "no further progress within rounding")
         factor = grown
     return result(False, f"not certified after {_ROUNDS} rounds")
+
+
+def _orthogonal(objective: Objective, factor: FloatArray, tolerance: float) -> bool:
+    """Tell whether the gradient at AAᵀ is orthogonal to AAᵀ within the tolerance."""
+    _, gradient = objective.value_and_gradient(factor)
+    product = abs(float(np.vdot(gradient, factor))) / 2
+    return product <= tolerance * max(1.0, float(np.vdot(factor, factor)))
 
 
 def _escaped(

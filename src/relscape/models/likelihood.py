@@ -1,0 +1,226 @@
+"""Models that are a distribution over pairs: what CODE, its convex form and its relatives share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.random import default_rng
+from scipy.sparse import csr_array, diags_array
+from sklearn.utils.validation import check_is_fitted
+
+from relscape.errors import DataError, ParameterError
+from relscape.maps import Map
+from relscape.models.base import CoEmbeddingModel, check_integer
+from relscape.models.inputs import read_new
+from relscape.models.spectral import scaled_axes
+from relscape.objectives.cooccurrence import Table
+from relscape.objectives.pairs import PairDistribution, pair_distribution
+from relscape.protocols import FloatArray, IntArray, RelationOperator, SparseArray
+from relscape.solvers.result import SolveResult
+
+__all__ = ["LikelihoodModel", "in_principal_axes", "spectral_start"]
+
+START_SIZE = 0.3
+
+
+class LikelihoodModel(CoEmbeddingModel):
+    """Base of the models that are a distribution over pairs: likelihood, conditionals, samples, newcomers.
+
+    A subclass sets the two embeddings and calls ``_keep`` in its ``_embed``.
+    """
+
+    model: str
+    equal_rows: bool
+    row_log_factors_: FloatArray
+    column_log_factors_: FloatArray
+    log_normaliser_: float
+    log_likelihood_: float
+    solve_result_: SolveResult
+
+    def _keep(self, rows: FloatArray, columns: FloatArray, table: Table) -> None:
+        """Set the places of the objects with mass, and what normalises the model there."""
+        masses = table.row_masses, table.column_masses
+        self._keep_distribution(pair_distribution(self.model, rows, columns, *masses), table)
+
+    def _keep_distribution(self, fitted: PairDistribution, table: Table) -> None:
+        """Set places and log-factors; objects without mass have neither."""
+        rows, columns, k = self.row_defined_, self.column_defined_, fitted.rows.shape[1]
+        self.row_embedding_, self.column_embedding_ = (
+            np.full((side.size, k), np.nan) for side in (rows, columns)
+        )
+        self.row_embedding_[rows], self.column_embedding_[columns] = fitted.rows, fitted.columns
+        self.row_log_factors_, self.column_log_factors_ = (
+            np.full(side.size, -np.inf) for side in (rows, columns)
+        )
+        self.row_log_factors_[rows] = fitted.row_factors
+        self.column_log_factors_[columns] = fitted.column_factors
+        self.log_normaliser_ = fitted.log_normaliser
+        self.column_masses_ = np.zeros(columns.size)
+        self.column_masses_[columns] = table.column_masses
+
+    def _distribution(self) -> PairDistribution:
+        """Give the fitted distribution over the pairs of objects that have a place."""
+        rows, columns = self.row_defined_, self.column_defined_
+        return PairDistribution(
+            self.row_embedding_[rows],
+            self.column_embedding_[columns],
+            self.row_log_factors_[rows],
+            self.column_log_factors_[columns],
+            self.log_normaliser_,
+        )
+
+    # ------------------------------------------------------------------ the distribution
+
+    def log_likelihood(self, X: Any) -> float:
+        """Average the fitted log p(x, y) over the pairs counted in a table of the same objects, in nats."""
+        check_is_fitted(self)
+        counts, _ = read_new(self, X, axis=0)
+        if counts.shape[0] != len(self.row_entities_):
+            raise DataError(
+                f"the table has {counts.shape[0]} rows; the likelihood needs the {len(self.row_entities_)} "
+                "rows that the model was fitted on, in their order."
+            )
+        inside = counts[self.row_defined_][:, self.column_defined_]
+        total = counts.sum()
+        if not total > 0:
+            raise DataError("the table is empty: there are no pairs to judge.")
+        if not np.isclose(inside.sum(), total, rtol=1e-12):
+            raise DataError(
+                "the table counts pairs of objects that had no relation when the model was fitted."
+            )
+        if self.equal_rows:
+            inside = _profiles(inside)
+        return self._distribution().log_likelihood(csr_array(inside))
+
+    def conditional(self, rows: Any) -> FloatArray:
+        """Give p(column | row) of the fitted model for some rows (positions), one line a row.
+
+        Columns without a place have probability 0; a row without a place gives NaN.
+        """
+        check_is_fitted(self)
+        asked: IntArray = np.atleast_1d(np.asarray(rows))
+        if asked.ndim != 1 or asked.dtype.kind not in "iu" or not self._has_rows(asked):
+            raise ParameterError(
+                f"rows={rows!r}: give positions of rows from 0 to {len(self.row_entities_) - 1}."
+            )
+        shares = np.zeros((len(asked), self.column_defined_.size))
+        known = self.row_defined_[asked]
+        within = np.cumsum(self.row_defined_) - 1
+        shares[np.ix_(known, self.column_defined_)] = self._distribution().conditional(within[asked[known]])
+        shares[~known] = np.nan
+        return shares
+
+    def _has_rows(self, asked: IntArray) -> bool:
+        return bool(((asked >= 0) & (asked < len(self.row_entities_))).all())
+
+    def sample(self, n_pairs: int = 1, random_state: Any = None) -> tuple[IntArray, IntArray]:
+        """Draw pairs from the fitted model: positions of rows and of columns."""
+        check_is_fitted(self)
+        check_integer("n_pairs", n_pairs, 1)
+        i, j = self._distribution().sample(n_pairs, default_rng(random_state))
+        return np.flatnonzero(self.row_defined_)[i], np.flatnonzero(self.column_defined_)[j]
+
+    # ------------------------------------------------------------------ newcomers
+
+    def transform(self, X: Any, exact: bool = False) -> FloatArray:
+        """Place new row objects by their relations to the fitted columns (q × n).
+
+        Parameters
+        ----------
+        X : array, sparse array, data frame or RelationalData
+        exact : bool
+            Only for MC and UC, where a new row changes the normaliser of every column: by default those of
+            the fit are frozen, and the best place is one; ``exact`` climbs on from there by the likelihood
+            of the table enlarged by the row. In all other models the two are the same.
+        """
+        if exact and self.model[1] == "C":
+            check_is_fitted(self)
+            new, _ = read_new(self, X, axis=0)
+            return self._placed_exactly(csr_array(new), rows=True)
+        return super().transform(X)
+
+    def transform_columns(self, X: Any, exact: bool = False) -> FloatArray:
+        """Place new column objects by their relations to the fitted rows (m × q).
+
+        ``exact`` as in ``transform``, but for CM and CU, where a new column changes the normalisers of rows.
+        """
+        if exact and self.model[0] == "C":
+            check_is_fitted(self)
+            new, _ = read_new(self, X, axis=1)
+            return self._placed_exactly(csr_array(new.T), rows=False)
+        return super().transform_columns(X)
+
+    def _place_rows(self, new: SparseArray) -> FloatArray:
+        known = csr_array(new)[:, self.column_defined_]
+        return self._distribution().place_rows(known, self._newcomer_ridge(known, self.equal_rows))
+
+    def _place_columns(self, new: SparseArray) -> FloatArray:
+        known = self._row_shares(csr_array(new)[:, self.row_defined_])
+        return self._distribution().transposed().place_rows(known, self._newcomer_ridge(known, False))
+
+    def _placed_exactly(self, new: SparseArray, rows: bool) -> FloatArray:
+        ridge, marginal = getattr(self, "ridge", 0.0), "M" in self.model
+        if not rows:
+            known, sums = new[:, self.row_defined_], self.row_degrees_[self.row_defined_]
+            turned = self._distribution().transposed()
+            return turned.place_rows_exactly(known, sums, self.equal_rows, marginal, ridge)
+        known = new[:, self.column_defined_]
+        total = self.row_defined_.sum() if self.equal_rows else self.row_degrees_.sum()
+        sums = self.column_masses_[self.column_defined_] * total
+        known = _profiles(known) if self.equal_rows else known
+        return self._distribution().place_rows_exactly(known, sums, False, marginal, ridge)
+
+    def _row_shares(self, known: SparseArray) -> SparseArray:
+        """Weigh a new column's relations as the fit weighed its rows."""
+        if not self.equal_rows:
+            return known
+        return csr_array(known @ diags_array(1.0 / self.row_degrees_[self.row_defined_]))
+
+    def _newcomer_ridge(self, known: SparseArray, equal: bool) -> FloatArray:
+        """Hold newcomers as firmly as objects of their mass were held in the fit."""
+        ridge = getattr(self, "ridge", 0.0)
+        if equal:
+            return np.full(known.shape[0], ridge * self.row_defined_.sum())
+        total = self.row_defined_.sum() if self.equal_rows else self.row_degrees_.sum()
+        sums = np.asarray(known.sum(axis=1)).ravel()
+        return np.asarray(np.divide(ridge * total, sums, out=np.zeros_like(sums), where=sums > 0))
+
+    def to_map(self) -> Map:
+        """Give the map of both kinds, with the likelihood among its scores."""
+        joint = super().to_map()
+        joint.scores["log_likelihood"] = self.log_likelihood_
+        return joint
+
+
+def _profiles(counts: SparseArray) -> SparseArray:
+    """Divide every row by its sum; empty rows stay."""
+    sums = np.asarray(counts.sum(axis=1)).ravel()
+    return csr_array(diags_array(1.0 / np.where(sums > 0, sums, 1.0)) @ counts)
+
+
+def spectral_start(relation: RelationOperator, k: int) -> FloatArray:
+    """Stack the places of rows and columns in the symmetric scaling of CA, at a mean size of 0.3 (spec 4)."""
+    axes = scaled_axes(relation, k, balanced=True)
+    roots = np.sqrt(axes.values)
+    rows, columns = axes.left * roots, axes.right * roots
+    row_sums, column_sums = relation.row_sums(), relation.column_sums()
+    missing = axes.values == 0  # a coordinate that is 0 for all would stay 0
+    noise = default_rng(0).uniform(-1, 1, (len(rows) + len(columns), int(missing.sum())))
+    spread = (row_sums @ rows**2 + column_sums @ columns**2).sum() / (2 * row_sums.sum())
+    size = np.sqrt(spread) if spread > 0 else 1.0
+    start = np.vstack([rows, columns]) * (START_SIZE / size)
+    start[:, missing] = 0.1 * START_SIZE * noise
+    return start
+
+
+def in_principal_axes(points: FloatArray) -> FloatArray:
+    """Centre a cloud and turn it to its principal axes, the largest coordinate of each positive.
+
+    The likelihood knows no origin and no directions; so equal maps get equal coordinates.
+    """
+    centred = points - points.mean(axis=0)
+    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    turned = centred @ axes.T
+    signs = np.sign(turned[np.abs(turned).argmax(axis=0), np.arange(turned.shape[1])])
+    return np.asarray(turned * np.where(signs == 0, 1.0, signs))
