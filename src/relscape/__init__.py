@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from relscape.models.multi_code import MultiCODE
     from relscape.models.mutual import CoEmbedding
     from relscape.models.placing import place
+    from relscape.models.psd_code import PSDCODE
     from relscape.models.registry import load_model
     from relscape.models.special import SDR, ParametricEmbedding
     from relscape.models.spectral import (
@@ -41,6 +42,7 @@ __all__ = [
     "CFRM",
     "CODE",
     "CORT",
+    "PSDCODE",
     "SDR",
     "BipartiteSpectral",
     "CoEmbedding",
@@ -73,6 +75,7 @@ _HOMES = {
     "CFRM": "models.spectral",
     "CODE": "models.code",
     "CORT": "models.spectral",
+    "PSDCODE": "models.psd_code",
     "SDR": "models.special",
     "BipartiteSpectral": "models.spectral",
     "CoEmbedding": "models.mutual",

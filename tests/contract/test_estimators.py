@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from relscape.data import RelationalData
 from relscape.errors import DataError, FormatError, RelscapeWarning, StorageError
 from relscape.models.likelihood import LikelihoodModel
+from relscape.models.psd_code import PSDCODE
 from relscape.models.registry import METHODS, load_model
 
 COEMBEDDINGS = [entry for entry in METHODS.values() if entry.family == "coembedding"]
@@ -29,12 +30,14 @@ COEMBEDDINGS = [entry for entry in METHODS.values() if entry.family == "coembedd
 def model(request):
     model = request.param.model_class()()
     settings = {"random_state": 0, "max_evaluations": 8, "n_restarts": 1, "ridge": 1e-2}
+    if isinstance(model, PSDCODE):  # of a map that is projected only, rows do not come back to their place
+        settings = {"n_lambdas": 3, "lambda_ratio": 0.1, "solver": "factored", "polish": True}
     return model.set_params(**{name: settings[name] for name in settings.keys() & model.get_params().keys()})
 
 
 def digits(model):
     """How closely two computations of one result agree: to rounding, or to where an iteration stops."""
-    return 1e-5 if isinstance(model, LikelihoodModel) else 1e-8
+    return 5e-3 if isinstance(model, PSDCODE) else 1e-5 if isinstance(model, LikelihoodModel) else 1e-8
 
 
 def places_columns_exactly(model):
@@ -76,7 +79,9 @@ def test_dense_equals_sparse(model, relation):
 
 def test_single_precision_is_enough(model, relation):
     single = clone(model).fit(csr_array(relation, dtype=np.float32))
-    assert_allclose(single.row_embedding_, clone(model).fit(relation).row_embedding_, atol=1e-4)
+    assert_allclose(
+        single.row_embedding_, clone(model).fit(relation).row_embedding_, atol=max(digits(model), 1e-4)
+    )
 
 
 def test_same_seed_same_result(model, relation):

@@ -309,7 +309,7 @@ def test_placing_on_the_other_side(fitted, tables):
 
 def test_named_newcomers_and_those_without_relation(tables):
     model = MultiCODE(random_state=0, ridge=1e-3).fit(named_data(tables))
-    edges = [("new", "w0", 30), ("new", "w2", 20), ("lost", "w9", 0)]
+    edges = [*(("new", f"w{i}", 6) for i in range(5)), ("lost", "w9", 0)]
     data = RelationalData.from_edges(edges, rows="author", columns="word")
     with pytest.warns(RelscapeWarning, match=r"1 of 2 new author objects \('lost'\)"):
         placed = model.place("author", data)

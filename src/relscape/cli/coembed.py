@@ -1,4 +1,4 @@
-"""``relscape coembed`` and ``relscape place``: make a joint map, and put new things on it."""
+"""``relscape coembed``: make a joint map from how things relate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import re
 import time
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,24 +14,34 @@ import typer
 
 from relscape import progress
 from relscape.cli import reading
-from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
-from relscape.cli.reading import Reading, attach_fields
-from relscape.data import Relation, RelationalData
-from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
+from relscape.cli.console import next_step, print_json, say, telling_warnings
+from relscape.cli.preparing import on_map, prepared, size_told
+from relscape.cli.reading import Reading
+from relscape.data import RelationalData
+from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
 from relscape.maps.layout import METHODS as LAYOUTS
 from relscape.maps.store import check_target
-from relscape.models.registry import METHODS, method
+from relscape.models.registry import METHODS, Method, method
 from relscape.protocols import AnyArray
 
-__all__ = ["coembed", "place"]
+__all__ = ["coembed"]
 
 _SECONDS_A_PAIR = 3e-8
+_SECONDS_A_CELL, _USUAL_ITERATIONS = 1e-8, 500
 
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Directory of the map to write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first warning, such as empty rows.")]
-MethodName = Annotated[str, typer.Option("--method", "-m", help=f"One of {', '.join(METHODS)}.")]
+MethodName = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        "-m",
+        help=f"One of {', '.join(METHODS)}.",
+        show_default="ca; multicode for files of more than two kinds",
+    ),
+]
 Dimensions = Annotated[int, typer.Option("--dimensions", "-k", help="Number of axes.")]
 Parameters = Annotated[
     list[str] | None,
@@ -58,7 +67,8 @@ def coembed(
     row_info: Annotated[str | None, typer.Option(help="Table of the row things, id first.")] = None,
     column_info: Annotated[str | None, typer.Option(help="The same for the column things.")] = None,
     min_degree: Annotated[float, typer.Option(help="Leave out things whose weights sum to less.")] = 0.0,
-    method_name: MethodName = "ca",
+    method_name: MethodName = None,
+    model: Annotated[str | None, typer.Option(help="Letters of a CODE model, such as CM or MM.")] = None,
     dimensions: Dimensions = 2,
     param: Parameters = None,
     layout: Annotated[str | None, typer.Option(help="How to draw it: axes, pca or tsne.")] = None,
@@ -68,7 +78,7 @@ def coembed(
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
-    """Map two kinds of things from how they relate: a table of pairs, a wide table, or texts."""
+    """Map things of two kinds, or more, from how they relate: tables of pairs, a wide table, or texts."""
     source = Reading(
         tuple(files or ()),
         rows,
@@ -89,10 +99,11 @@ def coembed(
     target = output or Path("maps") / source.name
     started, replaced = time.perf_counter(), target.exists()
     with telling_warnings(strict):
-        model = _model(method_name, dimensions, param or [])
+        chosen = _method(source, method_name)
+        estimator = _model(chosen, dimensions, model, param or [])
         earlier = _checked(target, layout, align_to, dimensions)
-        data = _prepared(source, row_info, column_info, min_degree)
-        maps = _fitted_maps(model, method(method_name).title, data)
+        data = prepared(source, chosen.family == "multicode", row_info, column_info, min_degree)
+        maps = _fitted_maps(estimator, chosen.title, data)
         targets = [target] if len(maps) == 1 else [Path(f"{target}-{i + 1}") for i in range(len(maps))]
         for number, joint in enumerate(maps):
             joint.provenance["source"] = source.describe()
@@ -101,7 +112,7 @@ def coembed(
             elif layout is not None:
                 joint = joint.layout(layout)
             if keep_relations:
-                joint = joint.with_relations([_on_map(data, joint)])
+                joint = joint.with_relations(on_map(data, joint))
             joint.save(targets[number])
             maps[number] = joint
     if replaced:
@@ -124,39 +135,37 @@ def _checked(target: Path, layout: str | None, align_to: Path | None, dimensions
     return earlier
 
 
-def _prepared(source: Reading, row_info: str | None, column_info: str | None, least: float) -> RelationalData:
-    if least < 0:
-        raise ParameterError(f"--min-degree {least:g}: give 0 or more.")
-    data = source.read()
-    relation = data.relation()
-    for kind, table in ((relation.rows, row_info), (relation.columns, column_info)):
-        if table is not None:
-            data = attach_fields(data, kind, table, source.encoding)
-    return with_degree(data, least) if least > 0 else data
+def _method(source: Reading, name: str | None) -> Method:
+    """Find the method: the one named, or the one that files of so many kinds need."""
+    several = source.several
+    chosen = method(name or ("multicode" if several else "ca"))
+    if several and chosen.family != "multicode":
+        raise ParameterError(
+            f"{', '.join(source.files)} relate more than two kinds, by the first two columns of each, and "
+            f"--method {chosen.name} maps two: use --method multicode, or name one file, or name two columns "
+            "that all files have with --rows and --columns."
+        )
+    return chosen
 
 
-def with_degree(data: RelationalData, least: float) -> RelationalData:
-    """Leave out things whose weights sum to less than ``least``, until none is left to leave out."""
-    while True:
-        relation = data.relation()
-        keep = {kind: data.degrees(kind) >= least for kind in (relation.rows, relation.columns)}
-        if all(kept.all() for kept in keep.values()):
-            return data
-        if not all(kept.any() for kept in keep.values()):
-            raise DataError(f"--min-degree {least:g} leaves nothing; choose a smaller one.")
-        for kind, kept in keep.items():
-            data = data.select(kind, kept)
-
-
-def _model(name: str, dimensions: int, given: list[str]) -> Any:
-    model_class = method(name).model_class()
-    return model_class(n_components=dimensions, **_parameters(model_class, given))
+def _model(chosen: Method, dimensions: int, letters: str | None, given: list[str]) -> Any:
+    """Build the estimator; --model is short for its parameter of that name."""
+    model_class = chosen.model_class()
+    parameters = _parameters(model_class, given)
+    if letters is not None:
+        name = next((n for n in ("model", "models") if n in model_class().get_params()), None)
+        if name is None:
+            raise ParameterError(f"--model {letters}: --method {chosen.name} has no models; code has.")
+        if name in parameters:
+            raise ParameterError(f"--model {letters} and --param {name}=... say the same; give one.")
+        parameters[name] = letters
+    return model_class(n_components=dimensions, **parameters)
 
 
 def _fitted_maps(model: Any, title: str, data: RelationalData) -> list[Map]:
     """Fit a model and give its map, or one a block if asked for; axes that do not exist are an error."""
-    (m, n), pairs = data.matrix().shape, data.matrix().nnz
-    progress.note(f"{title} of {m:,} × {n:,} things, {pairs:,} pairs: {_expected(model, pairs)}")
+    sizes, pairs = size_told(data)
+    progress.note(f"{title} of {sizes} things, {pairs:,} pairs: {_expected(model, data, pairs)}")
     with progress.task(title), warnings.catch_warnings():
         warnings.filterwarnings("error", "n_components=.* the others are zero", RelscapeWarning)
         try:
@@ -175,10 +184,16 @@ def _in_options(message: str) -> str:
     return message.replace("n_components=", "--dimensions ")
 
 
-def _expected(model: Any, pairs: int) -> str:
-    """Guess the time of a fit from the size of its decompositions, as measured on an ordinary machine."""
-    seconds = _SECONDS_A_PAIR * pairs * (10 + model.n_components)
-    seconds *= getattr(model, "max_evaluations", 1)
+def _expected(model: Any, data: RelationalData, pairs: int) -> str:
+    """Guess the time of a fit, as measured on an ordinary machine.
+
+    Decompositions go by the pairs; a likelihood, with its restarts, by all pairs that there could be.
+    """
+    if hasattr(model, "n_restarts"):
+        cells = sum(float(np.prod(r.matrix.shape, dtype=float)) for r in data.relations.values())
+        seconds = _SECONDS_A_CELL * cells * model.n_restarts * min(model.max_iterations, _USUAL_ITERATIONS)
+    else:
+        seconds = _SECONDS_A_PAIR * pairs * (10 + model.n_components) * getattr(model, "max_evaluations", 1)
     if seconds < 10:
         return "a few seconds"
     return f"about {seconds / 60:.0f} minutes" if seconds > 90 else f"about {seconds:.0f} seconds"
@@ -201,15 +216,6 @@ def _parameters(model_class: type[Any], given: list[str]) -> dict[str, Any]:
     return parameters
 
 
-def _on_map(data: RelationalData, joint: Map) -> Relation:
-    """Keep of a relation what is between things that have a place, under the kinds they have there."""
-    relation = data.relation()
-    first, last = joint.groups[0], joint.groups[-1]
-    rows = np.isin(data.entities[relation.rows].ids, joint.group(first).ids)
-    columns = np.isin(data.entities[relation.columns].ids, joint.group(last).ids)
-    return Relation(relation.name, first, last, relation.matrix[rows][:, columns])
-
-
 def _report(
     maps: list[Map], data: RelationalData, targets: list[Path], seconds: float, as_json: bool
 ) -> None:
@@ -220,7 +226,7 @@ def _report(
             "model": first.model,
             "parameters": first.parameters,
             "sizes": _sizes(first),
-            "pairs": data.matrix().nnz,
+            "pairs": size_told(data)[1],
             "scores": first.scores,
             "seconds": round(seconds, 3),
         }
@@ -229,7 +235,8 @@ def _report(
         print_json(content)
         return
     for joint, place_ in zip(maps, targets, strict=True):
-        placed = " and ".join(f"{size:,} {kind}" for kind, size in _sizes(joint).items())
+        *others, last = (f"{size:,} {kind}" for kind, size in _sizes(joint).items())
+        placed = f"{', '.join(others)} and {last}" if others else last
         say(f"{joint.model}: {placed} in {joint.n_components} dimensions: {place_}")
     if "aligned" in first.provenance:
         aligned = first.provenance["aligned"]
@@ -237,7 +244,9 @@ def _report(
         say(f"It lies over the earlier map by {shared:,} shared things; {residual:.1%} stays unexplained.")
     if "inertia_shown" in first.scores:
         say(f"It shows {first.scores['inertia_shown']:.1%} of the inertia.")
-    say(f"Made from {data.matrix().nnz:,} pairs in {seconds:.1f} s.")
+    if "log_likelihood" in first.scores:
+        say(f"Its log-likelihood is {first.scores['log_likelihood']:.4f} nats.")
+    say(f"Made from {size_told(data)[1]:,} pairs in {seconds:.1f} s.")
     kind = first.groups[-1]
     next_step(f"relscape neighbors {target} '{kind}:{_heaviest(first, kind)}'  or  relscape plot {target}")
 
@@ -250,67 +259,3 @@ def _heaviest(joint: Map, kind: str) -> str:
     group = joint.group(kind)
     degrees: AnyArray = group.fields.get("degree", np.zeros(len(group)))
     return str(group.ids[int(np.argmax(degrees))])
-
-
-def place(
-    map_path: Annotated[Path, typer.Argument(metavar="MAP", help="A map that carries its model.")],
-    files: Annotated[list[str], typer.Argument(help="Tables with the relations of the new things.")],
-    rows: reading.Rows = None,
-    columns: reading.Columns = None,
-    weight: reading.Weight = None,
-    text: reading.Text = None,
-    id: reading.Id = None,
-    encoding: reading.Encoding = None,
-    sheet: reading.Sheet = None,
-    kind: Annotated[str | None, typer.Option(help="Kind of the new things.", show_default="the rows")] = None,
-    neighbors: Annotated[int, typer.Option(help="How many neighbours to show of each.")] = 3,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Grown map to write.")] = None,
-    strict: Strict = False,
-    as_json: Json = False,
-) -> None:
-    """Put new things on an existing map, by their relations to the things on it."""
-    from relscape.models.placing import place as place_on
-
-    with telling_warnings(strict):
-        old = Map.load(map_path)
-        if output is not None:
-            check_target(output)
-        source = Reading(tuple(files), rows, columns, weight, text, id, encoding=encoding, sheet=sheet)
-        source = source.filled_from(old.provenance.get("source", {}))
-        vocabulary = old.group(old.groups[-1]).ids if source.is_text else None
-        data = _renamed(source.read(vocabulary), old)
-        grown = place_on(old, data, kind)
-        if output is not None:
-            grown.save(output)
-    fresh = kind or old.groups[0]
-    there = set(grown.group(fresh).ids)
-    placed = [name for name in data.entities[fresh].ids if name in there]
-    shown = placed if as_json else placed[:20]
-    found = grown.neighbors_of([(fresh, name) for name in shown], k=neighbors)
-    answers = dict(zip(shown, found, strict=True))
-    if as_json:
-        print_json(
-            {
-                "map": str(output) if output else None,
-                "placed": len(placed),
-                "neighbors": {name: [n._asdict() for n in near] for name, near in answers.items()},
-            }
-        )
-        return
-    say(f"Placed {len(placed):,} of {len(data.entities[fresh]):,} new {fresh} on {map_path}.")
-    rows_shown = [(name, ", ".join(f"{n.kind}:{n.label}" for n in near)) for name, near in answers.items()]
-    print_table([fresh, "nearest"], rows_shown)
-    if output is None:
-        next_step(f"relscape place {map_path} {' '.join(files)} -o NEW_MAP  to keep them")
-    else:
-        next_step(f"relscape plot {output}")
-
-
-def _renamed(data: RelationalData, old: Map) -> RelationalData:
-    """Give the two kinds of a table the names they have on the map, first to first, unless they match."""
-    relation = data.relation()
-    if set(data.kinds) & set(old.groups):
-        return data
-    rows = replace(data.entities[relation.rows], kind=old.groups[0])
-    columns = replace(data.entities[relation.columns], kind=old.groups[-1])
-    return RelationalData([rows, columns], [replace(relation, rows=rows.kind, columns=columns.kind)])

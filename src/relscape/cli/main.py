@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from relscape import __version__, progress
-from relscape.cli import coembed, demo, doctor, inspect, picture, reproduce, sets
+from relscape.cli import coembed, demo, doctor, inspect, picture, placing, reproduce, sets
 from relscape.cli.console import Bars, complain
 from relscape.errors import RelscapeError, RelscapeWarning
 
@@ -29,7 +29,7 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(coembed.coembed)
-app.command()(coembed.place)
+app.command()(placing.place)
 app.command()(inspect.neighbors)
 app.command()(picture.plot)
 app.command()(inspect.score)

@@ -34,7 +34,10 @@ Ngrams = Annotated[str, typer.Option(help="Words and phrases to count, for examp
 Encoding = Annotated[str | None, typer.Option(help="Encoding of the files.", show_default="detected")]
 Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook.", show_default="the first")]
 Dataset = Annotated[str | None, typer.Option(help="A data set by name: see 'relscape datasets list'.")]
-RelationName = Annotated[str | None, typer.Option("--relation", help="Which relation of the data set.")]
+RelationName = Annotated[
+    str | None,
+    typer.Option("--relation", help="Which relation of the data set; several, with commas, for multicode."),
+]
 
 
 _REMEMBERED = ("rows", "columns", "weight", "text", "id", "stop_words", "ngrams", "encoding", "sheet")
@@ -126,7 +129,43 @@ class Reading:
 
     def _read_dataset(self, name: str) -> RelationalData:
         data = load_dataset(name)
+        if self.relation is not None and "," in self.relation:
+            raise ParameterError(
+                f"--relation {self.relation}: this method maps one relation; --method multicode maps several."
+            )
         return data.only(self.relation or next(iter(data.relations)))
+
+    @property
+    def several(self) -> bool:
+        """Tell whether files relate more than two kinds, by the first two columns of each."""
+        from relscape.sources.several import pair_files, relate_the_same
+
+        named = self.rows is not None or self.columns is not None
+        if self.dataset is not None or named or len(self.files) < 2 or self.is_text:
+            return False
+        files = pair_files(list(self.files), self.weight, self.encoding, self.sheet)
+        pairs = self.weight is not None or all(file.width <= 3 for file in files)
+        return pairs and not relate_the_same(files)
+
+    def read_all(self) -> RelationalData:
+        """Read all relations of a data set (those named, or those between different kinds) or of files.
+
+        Files without --rows and --columns relate what their first two columns name.
+        """
+        from relscape.sources.several import read_several
+
+        if self.dataset is None and (self.is_text or self.rows is not None or self.columns is not None):
+            return self.read()
+        self.check()
+        with progress.task("reading"):
+            if self.dataset is None:
+                return read_several(list(self.files), self.weight, encoding=self.encoding, sheet=self.sheet)
+            data = load_dataset(self.dataset)
+            names = [name.strip() for name in (self.relation or "").split(",") if name.strip()]
+            joining = [name for name, r in data.relations.items() if r.rows != r.columns]
+            relations = [data.relation(name) for name in names or joining or data.relations]
+            kinds = dict.fromkeys(kind for r in relations for kind in (r.rows, r.columns))
+            return RelationalData([data.entities[kind] for kind in kinds], relations)
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from relscape.objectives.cooccurrence import CooccurrenceObjective, Table, check
 from relscape.protocols import FloatArray, RelationOperator
 from relscape.solvers.descent import METHODS, lowest, minimise
 
-__all__ = ["CODE", "check_descent"]
+__all__ = ["CODE", "check_descent", "step_sizes"]
 
 STARTS = ("ca", "random")
 
@@ -110,10 +110,8 @@ class CODE(LikelihoodModel):
                 task.advance()
                 return False
 
-            ends = [
-                minimise(objective, start, self.solver, self.tolerance, self.max_iterations, watch)
-                for start in starts
-            ]
+            settings = (self.solver, self.tolerance, self.max_iterations, watch, step_sizes(table))
+            ends = [minimise(objective, start, *settings) for start in starts]
         self.solve_result_ = lowest(ends)
         self.restarts_ = [
             {"value": e.value, "iterations": e.iterations, "converged": e.converged, "reason": e.reason}
@@ -142,6 +140,13 @@ class CODE(LikelihoodModel):
         yield first
         for _ in range(self.n_restarts - 1):
             yield random_state.uniform(-1, 1, shape)
+
+
+def step_sizes(table: Table) -> FloatArray:
+    """Give each object the step its curvature asks for: the likelihood bends in proportion to its mass."""
+    masses = np.concatenate([table.row_masses, table.column_masses])
+    sizes = 1.0 / np.sqrt(masses)
+    return np.asarray(sizes / np.exp(np.log(sizes).mean()))[:, None]
 
 
 def check_descent(model: Any) -> None:

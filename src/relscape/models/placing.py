@@ -47,11 +47,10 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
     kinds = model.kinds_ if many else [model.row_entities_.kind, model.column_entities_.kind]
     if not isinstance(data, RelationalData):
         wide = wide_table(data)
-        data = RelationalData.from_matrix(wide.matrix, *kinds[:2], wide.row_ids, wide.column_ids)
+        data = RelationalData.from_matrix(wide.matrix, kinds[0], kinds[:2][-1], wide.row_ids, wide.column_ids)
     kind = kinds[0] if kind is None else kind
     if kind not in kinds:
-        named = ", ".join(map(repr, kinds[:-1]))
-        raise ParameterError(f"new things can be of kind {named} or {kinds[-1]!r}, not {kind!r}.")
+        raise ParameterError(f"new things can be of kind {' or '.join(map(repr, kinds))}, not {kind!r}.")
     if kind not in data.entities:
         raise DataError(f"the new data has no {kind!r}; it has {', '.join(data.kinds)}.")
     if many:

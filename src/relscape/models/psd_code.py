@@ -110,7 +110,7 @@ class PSDCODE(LikelihoodModel):
         Whether every row counts the same whatever its sum.
     solver : {"gradient", "factored"}
         Projected gradients on G, (m + n)² numbers, for up to a few thousand objects; or descent in a factor
-        of G, for larger tables. Both end with a certificate of optimality.
+        of G, for larger tables. Both stop by a certificate of optimality.
     tolerance : float
         Of the certificate, as a part of λ.
     max_iterations : int

@@ -81,9 +81,10 @@ def read_relations(X: Any) -> GivenRelations:
     if isinstance(X, RelationalData):
         return _from_data(X)
     if not isinstance(X, Mapping) or not X:
+        found = "an empty dict" if isinstance(X, Mapping) else f"of type {type(X).__name__}"
         raise DataError(
             'give relations by their kinds, such as {("doc", "word"): R, ("author", "word"): R2}, or a '
-            f"RelationalData; this is {'an empty dict' if isinstance(X, Mapping) else f'of type {type(X).__name__}'}."
+            f"RelationalData; this is {found}."
         )
     return _joined([_raw(key, table) for key, table in X.items()])
 

@@ -12,6 +12,7 @@ from scipy.sparse import coo_array, csr_array
 from relscape.data import EntitySet, Relation, RelationalData
 from relscape.data.labels import number
 from relscape.errors import DataError, UnknownNameError, listing
+from relscape.protocols import IntArray
 from relscape.sources.files import Paths
 from relscape.sources.scans import Scan, Session, opened
 from relscape.sources.tables import read
@@ -21,7 +22,7 @@ __all__ = ["PairFile", "pair_files", "read_several", "relate_the_same", "united"
 
 @dataclass(frozen=True)
 class PairFile:
-    """A file as a table of pairs: its first two columns, the column of weights, and how many columns it has."""
+    """A file as a table of pairs: its first two columns, the column of weights, and its number of columns."""
 
     path: Path
     rows: str
@@ -59,8 +60,8 @@ def _pair_file(session: Session, scan: Scan, weight: str | None) -> PairFile:
     names = list(scan.columns)
     if len(names) < 2:
         raise DataError(
-            f"{scan.path} has one column, {listing(names)}; a table of pairs has two columns of ids, and weights "
-            "in a third where there are some."
+            f"{scan.path} has one column, {listing(names)}; a table of pairs has two columns of ids, and "
+            "weights in a third where there are some."
         )
     if weight not in names[2:]:
         weight = names[2] if len(names) > 2 and _numeric(session, scan, names[2]) else None
@@ -107,9 +108,9 @@ def read_several(
 def _refuse_wide(file: PairFile, weight: str | None) -> None:
     if file.width > 3 and weight is None:
         raise DataError(
-            f"{file.path} has {file.width} columns; a table of pairs among several has two columns of ids, which "
-            "name their kinds, and weights in a third. If its first two are the ids, name the one with the "
-            "weights; otherwise read it by itself."
+            f"{file.path} has {file.width} columns; a table of pairs among several has two columns of ids, "
+            "which name their kinds, and weights in a third. If its first two are the ids, name the one with "
+            "the weights; otherwise read it by itself."
         )
 
 
@@ -119,8 +120,8 @@ def _read_group(files: list[PairFile], encoding: str | None, sheet: str | None) 
         if file.weight != first.weight:
             told = [f"{f.path}: " + (repr(f.weight) if f.weight else "none") for f in (first, file)]
             raise DataError(
-                f"two files relate {first.kinds[0]!r} and {first.kinds[1]!r}, with different columns of weights "
-                f"({', '.join(told)}); call them alike."
+                f"two files relate {first.kinds[0]!r} and {first.kinds[1]!r}, with different columns of "
+                f"weights ({', '.join(told)}); call them alike."
             )
         if file.within != first.within:
             raise DataError(f"{file.path} and {first.path} name kind {first.rows!r} differently.")
@@ -140,7 +141,7 @@ def united(parts: Iterable[RelationalData]) -> RelationalData:
     """Join data of several relations: the things of a kind are all that any relation knows, by their ids."""
     parts = list(parts)
     kinds = dict.fromkeys(kind for part in parts for kind in part.kinds)
-    entities, places = {}, [dict[str, np.ndarray]() for _ in parts]
+    entities, places = {}, [dict[str, IntArray]() for _ in parts]
     for kind in kinds:
         holding = [at for at, part in enumerate(parts) if kind in part.entities]
         given = [parts[at].entities[kind].ids for at in holding]
@@ -154,7 +155,7 @@ def united(parts: Iterable[RelationalData]) -> RelationalData:
             entries = relation.matrix.tocoo()
             i, j = entries.coords
             shape = len(entities[relation.rows]), len(entities[relation.columns])
-            at = (place[relation.rows][i], place[relation.columns][j])
-            matrix = csr_array(coo_array((entries.data, at), shape=shape))
+            cells = (place[relation.rows][i], place[relation.columns][j])
+            matrix = csr_array(coo_array((entries.data, cells), shape=shape))
             relations.append(Relation(relation.name, relation.rows, relation.columns, matrix))
     return RelationalData(entities.values(), relations)
