@@ -34,3 +34,11 @@ def test_public_maps(name, pictures, tmp_path, monkeypatch):
     runpy.run_path(str(EXAMPLES / "public_maps.py"))["main"]([name])
     assert {path.name for path in tmp_path.iterdir()} == pictures
     assert all(path.stat().st_size <= 250_000 for path in tmp_path.iterdir())
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("data_dir")
+def test_three_kinds_of_nips(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(EXAMPLES / "three_kinds.py"))["main"](["nips"])
+    assert (tmp_path / "nips_three_kinds.png").stat().st_size <= 250_000

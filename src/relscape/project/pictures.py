@@ -22,6 +22,7 @@ Drawn = Mapping[str, Mapping[str, Clouds]]
 Classified = tuple[FloatArray | None, TextArray, FloatArray | None]
 SIDES = np.array([-1.0, 1.0])
 _LINES = ("-", "--", "-.", ":")
+_GAP = 0.06  # ticks of curves are at least this share of the axis apart
 
 
 def shape_pictures(drawn: Drawn) -> dict[str, Figure]:
@@ -93,7 +94,7 @@ def curves(
     if not records:
         return {}
     figure, axes = plt.subplots(
-        len(measures), len(sets), figsize=(4.2 * len(sets), 3.2 * len(measures)), squeeze=False
+        len(measures), len(sets), figsize=(4.2 * len(sets) + 0.9, 3.2 * len(measures)), squeeze=False
     )
     for line, measure in zip(axes, measures, strict=True):
         for panel, name in zip(line, sets, strict=True):
@@ -105,12 +106,22 @@ def curves(
                     color = CLASS_COLORS[number % len(CLASS_COLORS)]
                     panel.plot(*zip(*points, strict=True), style, marker="o", ms=3, color=color, label=method)
             panel.set(title=name, xlabel=along, ylabel=measure)
+            panel.set_xticks(_apart([at for (at,) in table]))
             if logarithmic:
                 panel.set_yscale("log")
             for side in ("top", "right"):
                 panel.spines[side].set_visible(False)
-    axes[0][-1].legend(fontsize=8, frameon=False)
+    axes[0][-1].legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return {f"by_{along}": _finished(figure)}
+
+
+def _apart(places: list[float]) -> list[float]:
+    """Leave out places that are too near to the one before for both to be written on an axis."""
+    kept: list[float] = []
+    for at in sorted(places):
+        if not kept or at - kept[-1] >= _GAP * (max(places) - min(places)):
+            kept.append(at)
+    return kept
 
 
 def bars(findings: Findings, measures: tuple[str, ...]) -> dict[str, Figure]:
@@ -146,7 +157,7 @@ def class_maps(drawn: Mapping[str, Classified]) -> Figure:
 
     across = min(4, len(drawn))
     down = -(-len(drawn) // across)
-    figure, axes = plt.subplots(down, across, figsize=(3.4 * across, 3.6 * down), squeeze=False)
+    figure, axes = plt.subplots(down, across, figsize=(3.4 * across + 1.6, 3.6 * down), squeeze=False)
     for panel in axes.flat[len(drawn) :]:
         panel.set_visible(False)
     for panel, (title, (documents, classes, words)) in zip(axes.flat, drawn.items(), strict=False):
@@ -161,7 +172,9 @@ def class_maps(drawn: Mapping[str, Classified]) -> Figure:
         middle, reach = (low + high) / 2, (high - low).max() / 2
         panel.set(xlim=middle[0] + reach * SIDES, ylim=middle[1] + reach * SIDES, aspect="equal")
         panel.set_title(title, fontsize=10, color=LIGHT.ink)
-        panel.legend(fontsize=7, frameon=False, markerscale=3, loc="upper center", bbox_to_anchor=(0.5, 0.0))
+    axes[0][across - 1].legend(
+        fontsize=8, frameon=False, markerscale=3, loc="upper left", bbox_to_anchor=(1.0, 1.0)
+    )
     return _finished(figure)
 
 
