@@ -55,7 +55,9 @@ def nips() -> None:
     data = data.select("author", top(data.matrix("authors").T @ data.matrix("counts").sum(axis=1), AUTHORS))
     authors = data.entities["author"]
     names = [name.replace("_", " ") for name in authors.ids]
-    joint = mapped(data.only("counts"), replace(authors, labels=names), data.matrix("authors"))
+    joint = mapped(
+        data.only("counts"), replace(authors, labels=np.array(names, dtype=object)), data.matrix("authors")
+    )
     drawn(
         joint,
         "nips_three_kinds",

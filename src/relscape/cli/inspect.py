@@ -205,12 +205,15 @@ def _truth(joint: Map, source: Reading) -> Relation:
         return next(iter(joint.relations.values()))
     data = source.filled_from(joint.provenance.get("source", {})).read()
     relation = data.relation()
-    rows = match(joint.group(joint.groups[0]).ids, data.entities[relation.rows].ids)
-    columns = match(joint.group(joint.groups[-1]).ids, data.entities[relation.columns].ids)
+    first, last = joint.groups[0], joint.groups[-1]
+    if {relation.rows, relation.columns} <= set(joint.groups):
+        first, last = relation.rows, relation.columns
+    rows = match(joint.group(first).ids, data.entities[relation.rows].ids)
+    columns = match(joint.group(last).ids, data.entities[relation.columns].ids)
     if (rows < 0).any() or (columns < 0).any():
         raise ParameterError(
             f"{int((rows < 0).sum() + (columns < 0).sum())} things of the map are not in the files; "
             "name the files it was made from."
         )
     matrix = relation.matrix[rows][:, columns]
-    return Relation(relation.name, joint.groups[0], joint.groups[-1], matrix)
+    return Relation(relation.name, first, last, matrix)

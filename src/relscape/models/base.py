@@ -35,7 +35,15 @@ from relscape.protocols import (
     SparseArray,
 )
 
-__all__ = ["CoEmbeddingModel", "Part", "check_integer", "check_number"]
+__all__ = [
+    "CoEmbeddingModel",
+    "Part",
+    "check_integer",
+    "check_number",
+    "group_of",
+    "owned_files",
+    "told_of_lost",
+]
 
 _SMALLEST_SUM, _LARGEST_SUM = 1e-150, 1e150
 
@@ -137,13 +145,13 @@ class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Place new row objects by their relations to the fitted columns (q × n)."""
         check_is_fitted(self)
         new, names = read_new(self, X, axis=0)
-        return _warned(self._place_rows(new), names, self.row_entities_.kind)
+        return told_of_lost(self._place_rows(new), names, self.row_entities_.kind)
 
     def transform_columns(self, X: Any) -> FloatArray:
         """Place new column objects by their relations to the fitted rows (m × q)."""
         check_is_fitted(self)
         new, names = read_new(self, X, axis=1)
-        return _warned(self._place_columns(new.T.tocsr()), names, self.column_entities_.kind)
+        return told_of_lost(self._place_columns(new.T.tocsr()), names, self.column_entities_.kind)
 
     @property
     def _n_features_out(self) -> int:
@@ -168,7 +176,7 @@ class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             (self.column_entities_, self.column_embedding_, columns, self._column_fields()),
         )
         return Map(
-            [_group(*side) for side in sides],
+            [group_of(*side) for side in sides],
             model=type(self).__name__,
             parameters=plain_parameters(self),
             provenance={
@@ -193,7 +201,7 @@ class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Write the fitted model as a directory, whole or not at all; returns where."""
         check_is_fitted(self)
         directory = Path(path)
-        replace_directory(directory, model_state(self).write, _owned)
+        replace_directory(directory, model_state(self).write, owned_files)
         return directory
 
     @classmethod
@@ -203,11 +211,13 @@ class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return model
 
 
-def _owned(directory: Path) -> set[str] | None:
+def owned_files(directory: Path) -> set[str] | None:
+    """Name the files of a saved model, or nothing where a directory is not one of ours."""
     return {"model.json", "model.safetensors"} if is_saved_model(directory) else None
 
 
-def _group(entities: EntitySet, points: FloatArray, keep: BoolArray, learned: dict[str, AnyArray]) -> Group:
+def group_of(entities: EntitySet, points: FloatArray, keep: BoolArray, learned: dict[str, AnyArray]) -> Group:
+    """Give the things that have a place as a group of a map; their own fields come before learned ones."""
     fields = {**entities.fields, **{n: v for n, v in learned.items() if n not in entities.fields}}
     labels = None if entities.labels is None else entities.labels[keep]
     return Group(
@@ -215,7 +225,8 @@ def _group(entities: EntitySet, points: FloatArray, keep: BoolArray, learned: di
     )
 
 
-def _warned(placed: FloatArray, names: Any, kind: str) -> FloatArray:
+def told_of_lost(placed: FloatArray, names: Any, kind: str) -> FloatArray:
+    """Give places back, with a warning that counts and names the new things without one."""
     lost = ~np.isfinite(placed).all(axis=1)
     if lost.any():
         shown = np.flatnonzero(lost) if names is None else names[lost]

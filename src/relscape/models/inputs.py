@@ -21,7 +21,7 @@ from relscape.errors import DataError, RelscapeWarning, listing
 from relscape.matrix.operators import LocalRelation
 from relscape.protocols import AnyArray, RelationOperator, SparseArray, TextArray
 
-__all__ = ["GivenRelation", "read_new", "read_relation"]
+__all__ = ["GivenRelation", "matched", "read_new", "read_relation", "refuse_negative"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ def read_relation(estimator: BaseEstimator, X: Any) -> GivenRelation:
         row_kind, column_kind = wide.kinds if wide else ("row", "column")
         rows = _named(row_kind, wide.row_ids if wide else None, matrix.shape[0])
         columns = _named(column_kind, wide.column_ids if wide else None, matrix.shape[1])
-    _refuse_negative(matrix, rows, columns)
+    refuse_negative(matrix, rows, columns)
     relation_ = LocalRelation(matrix)
     fingerprint = X.fingerprint() if isinstance(X, RelationalData) else _digest(relation_.matrix)
     return GivenRelation(relation_, rows, columns, fingerprint)
@@ -73,7 +73,7 @@ def read_new(estimator: Any, X: Any, axis: int) -> tuple[SparseArray, TextArray 
     X = _named_data(X)
     if isinstance(X, RelationalData):
         relation = X.relation()
-        _refuse_negative(relation.matrix, X.entities[relation.rows], X.entities[relation.columns])
+        refuse_negative(relation.matrix, X.entities[relation.rows], X.entities[relation.columns])
         if known.kind not in (relation.rows, relation.columns):
             raise DataError(
                 f"new things are placed by their relations to {known.kind!r}, but the data joins "
@@ -81,14 +81,14 @@ def read_new(estimator: Any, X: Any, axis: int) -> tuple[SparseArray, TextArray 
             )
         fresh = relation.rows if known.kind == relation.columns else relation.columns
         by_fresh = relation.matrix if fresh == relation.rows else csr_array(relation.matrix.T)
-        matched = _matched(by_fresh, X.entities[known.kind].ids, known)
-        return (matched if axis == 0 else csr_array(matched.T)), X.entities[fresh].ids
+        known_order = matched(by_fresh, X.entities[known.kind].ids, known)
+        return (known_order if axis == 0 else csr_array(known_order.T)), X.entities[fresh].ids
     if axis == 0:
         matrix, wide = _read_array(estimator, X, reset=False)
         names = wide.row_ids if wide else None
     else:
         matrix, names = _read_columns(X, len(known))
-    _refuse_negative(matrix, None, None)
+    refuse_negative(matrix, None, None)
     return csr_array(matrix), names
 
 
@@ -127,7 +127,7 @@ def _read_columns(X: Any, height: int) -> tuple[AnyArray, TextArray | None]:
     return matrix, names
 
 
-def _matched(matrix: SparseArray, ids: TextArray, known: EntitySet) -> SparseArray:
+def matched(matrix: SparseArray, ids: TextArray, known: EntitySet) -> SparseArray:
     """Rearrange the known things (columns) of new relations into the order the model was fitted in."""
     at = match(ids, known.ids)
     seen = at >= 0
@@ -161,7 +161,8 @@ def _named(kind: str, ids: TextArray | None, size: int) -> EntitySet:
     return EntitySet(kind, as_text(range(size)) if ids is None else ids)
 
 
-def _refuse_negative(matrix: Any, rows: EntitySet | None, columns: EntitySet | None) -> None:
+def refuse_negative(matrix: Any, rows: EntitySet | None, columns: EntitySet | None) -> None:
+    """Refuse negative weights, naming the first by the things it joins, or by its position."""
     values = matrix.data if issparse(matrix) else matrix
     if values.size == 0 or values.min() >= 0:
         return

@@ -19,8 +19,8 @@ from relscape.errors import DataError, UnknownNameError
 from relscape.maps import Map
 from relscape.maps.files import replace_directory
 from relscape.maps.state import ModelState
-from relscape.models.base import _group, _owned, _warned
-from relscape.models.inputs import _matched, _refuse_negative
+from relscape.models.base import group_of, owned_files, told_of_lost
+from relscape.models.inputs import matched, refuse_negative
 from relscape.models.multi_settings import texts_of
 from relscape.models.relations import Key, named
 from relscape.models.state import model_from_state, model_state, read_state
@@ -144,7 +144,7 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
             raise DataError(
                 f"how many new {kind} things are there? {sizes}; give all of them in every relation."
             )
-        return _warned(self._placed(seen), names, kind)
+        return told_of_lost(self._placed(seen), names, kind)
 
     def _seen_in_data(self, kind: str, data: RelationalData) -> Iterator[_Seen]:
         for relation in data.relations.values():
@@ -157,8 +157,8 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
             other = ends[1] if ends[0] == kind else ends[0]
             number, side = self._fitted(kind, (kind, other))
             counts = relation.matrix if ends[0] == kind else csr_array(relation.matrix.T)
-            _refuse_negative(counts, data.entities[kind], data.entities[other])
-            yield _Seen(number, side, _matched(counts, data.entities[other].ids, self.entities_[other]))
+            refuse_negative(counts, data.entities[kind], data.entities[other])
+            yield _Seen(number, side, matched(counts, data.entities[other].ids, self.entities_[other]))
 
     def _seen(self, kind: str, key: Any, counts: Any) -> _Seen:
         number, side = self._fitted(kind, key)
@@ -172,7 +172,7 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
                 f"counts of new {kind} things with {other} have shape {matrix.shape}; give finite ones, a "
                 f"column for each of the {size} {other} things."
             )
-        _refuse_negative(matrix, None, None)
+        refuse_negative(matrix, None, None)
         return _Seen(number, side, matrix)
 
     def _fitted(self, kind: str, key: Any) -> tuple[int, int]:
@@ -229,7 +229,7 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         state = self._state()
         groups = [
-            _group(self.entities_[kind], self.embeddings_[kind], there, {"degree": self.degrees_[kind]})
+            group_of(self.entities_[kind], self.embeddings_[kind], there, {"degree": self.degrees_[kind]})
             for kind, there in self.defined_.items()
         ]
         likelihoods = {f"log_likelihood {named(key)}": ell for key, ell in self.log_likelihoods_.items()}
@@ -263,7 +263,7 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
         """Write the fitted model as a directory, whole or not at all; returns where."""
         check_is_fitted(self)
         directory = Path(path)
-        replace_directory(directory, self._state().write, _owned)
+        replace_directory(directory, self._state().write, owned_files)
         return directory
 
     @classmethod

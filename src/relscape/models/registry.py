@@ -41,7 +41,9 @@ METHODS = {
             "code", "CODE", "relscape.models.code", "coembedding", "Euclidean embedding of co-occurrences"
         ),
         Method("psdcode", "PSDCODE", "relscape.models.psd_code", "coembedding", "CODE's convex form"),
-        Method("pe", "ParametricEmbedding", _SPECIAL, "coembedding", "parametric embedding of class posteriors"),
+        Method(
+            "pe", "ParametricEmbedding", _SPECIAL, "coembedding", "parametric embedding of class posteriors"
+        ),
         Method("sdr", "SDR", _SPECIAL, "coembedding", "sufficient dimensionality reduction"),
         Method("acas", "ACAS", "relscape.models.acas", "coembedding", "co-embedding with adaptive shaping"),
         Method("bgp", "BipartiteSpectral", _SPECTRAL, "coembedding", "bipartite spectral embedding"),
