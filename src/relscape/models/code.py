@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from relscape import progress
 from relscape.errors import ParameterError, UnknownNameError
-from relscape.models.base import check_integer, check_number
+from relscape.models.climbing import check_descent, climb
 from relscape.models.likelihood import LikelihoodModel, in_principal_axes, spectral_start
 from relscape.objectives.cooccurrence import CooccurrenceObjective, Table, check_model, log_likelihood
 from relscape.protocols import FloatArray, RelationOperator
-from relscape.solvers.descent import METHODS, lowest, minimise
 
-__all__ = ["CODE", "check_descent", "step_sizes"]
+__all__ = ["CODE", "step_sizes"]
 
 STARTS = ("ca", "random")
 
@@ -104,19 +102,7 @@ class CODE(LikelihoodModel):
         objective = CooccurrenceObjective(table, self.model, self.ridge)
         m = part.relation.shape[0]
         starts = self._starts(part.relation, default_rng(self.random_state))
-        with progress.task(f"maximising the likelihood, {self.n_restarts} starts") as task:
-
-            def watch(iteration: int, value: float, point: FloatArray) -> bool:  # noqa: ARG001
-                task.advance()
-                return False
-
-            settings = (self.solver, self.tolerance, self.max_iterations, watch, step_sizes(table))
-            ends = [minimise(objective, start, *settings) for start in starts]
-        self.solve_result_ = lowest(ends)
-        self.restarts_ = [
-            {"value": e.value, "iterations": e.iterations, "converged": e.converged, "reason": e.reason}
-            for e in ends
-        ]
+        self.solve_result_, self.restarts_ = climb(self, objective, starts, step_sizes(table))
         point = in_principal_axes(self.solve_result_.point)
         self._keep(point[:m], point[m:], table)
         self.saturated_log_likelihood_ = table.saturated
@@ -147,13 +133,3 @@ def step_sizes(table: Table) -> FloatArray:
     masses = np.concatenate([table.row_masses, table.column_masses])
     sizes = 1.0 / np.sqrt(masses)
     return np.asarray(sizes / np.exp(np.log(sizes).mean()))[:, None]
-
-
-def check_descent(model: Any) -> None:
-    """Check the parameters that say how the likelihood is climbed."""
-    check_number("ridge", model.ridge, 0.0)
-    check_number("tolerance", model.tolerance, 0.0)
-    check_integer("n_restarts", model.n_restarts, 1)
-    check_integer("max_iterations", model.max_iterations, 1)
-    if model.solver not in METHODS:
-        raise UnknownNameError("solver", model.solver, METHODS)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from relscape.errors import DataError, ParameterError
 from relscape.maps import Map
 from relscape.models.base import CoEmbeddingModel, check_integer
+from relscape.models.climbing import solver_report
 from relscape.models.inputs import read_new
 from relscape.models.spectral import scaled_axes
 from relscape.objectives.cooccurrence import Table
@@ -190,6 +191,7 @@ class LikelihoodModel(CoEmbeddingModel):
         """Give the map of both kinds, with the likelihood among its scores."""
         joint = super().to_map()
         joint.scores["log_likelihood"] = self.log_likelihood_
+        joint.provenance["solver"] = solver_report(self.solve_result_)
         return joint
 
 

@@ -20,6 +20,7 @@ from relscape.maps import Map
 from relscape.maps.files import replace_directory
 from relscape.maps.state import ModelState
 from relscape.models.base import group_of, owned_files, told_of_lost
+from relscape.models.climbing import solver_report
 from relscape.models.inputs import matched, refuse_negative
 from relscape.models.multi_settings import texts_of
 from relscape.models.relations import Key, named
@@ -243,6 +244,7 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
                 "packages": {name: version(name) for name in _PACKAGES},
                 "python": platform.python_version(),
                 "random_state": state.parameters.get("random_state"),
+                "solver": solver_report(self.solve_result_),
             },
             model_state=state,
         )

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from relscape import progress
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError, listing
-from relscape.models.base import check_integer, check_number
+from relscape.models.base import check_integer
+from relscape.models.climbing import check_descent, climb
 from relscape.models.likelihood import in_principal_axes
 from relscape.models.many_kinds import ManyKindsModel
 from relscape.models.multi_settings import letters_of, weights_of
@@ -19,7 +19,6 @@ from relscape.models.multi_terms import Part, build_part, graph_start, log_facto
 from relscape.models.relations import KindCounts, named, read_relations, separate_kinds
 from relscape.objectives.several import SeveralTables
 from relscape.protocols import FloatArray, IntArray
-from relscape.solvers.descent import METHODS, lowest, minimise
 
 __all__ = ["MultiCODE"]
 
@@ -161,12 +160,7 @@ class MultiCODE(ManyKindsModel):
 
     def _check(self) -> None:
         check_integer("n_components", self.n_components, 1)
-        check_number("ridge", self.ridge, 0.0)
-        check_number("tolerance", self.tolerance, 0.0)
-        check_integer("n_restarts", self.n_restarts, 1)
-        check_integer("max_iterations", self.max_iterations, 1)
-        if self.solver not in METHODS:
-            raise UnknownNameError("solver", self.solver, METHODS)
+        check_descent(self)
         if isinstance(self.start, str) and self.start not in STARTS:
             raise UnknownNameError("start", self.start, STARTS)
         if not isinstance(self.start, str | Mapping):
@@ -236,21 +230,8 @@ class MultiCODE(ManyKindsModel):
         objective = SeveralTables([part.term for part in parts], weights, self.ridge)
         random_state = default_rng(self.random_state)
         total = int((self.degree_ > 0).sum())
-        with progress.task("maximising the likelihood of all tables") as task:
-
-            def watch(iteration: int, value: float, point: FloatArray) -> bool:  # noqa: ARG001
-                task.advance()
-                return False
-
-            ends = [
-                minimise(objective, start, self.solver, self.tolerance, self.max_iterations, watch)
-                for start in self._starts(relations, places, total, random_state)
-            ]
-        self.solve_result_ = lowest(ends)
-        self.restarts_ = [
-            {"value": e.value, "iterations": e.iterations, "converged": e.converged, "reason": e.reason}
-            for e in ends
-        ]
+        starts = self._starts(relations, places, total, random_state)
+        self.solve_result_, self.restarts_ = climb(self, objective, starts)
 
     def _starts(
         self, relations: list[KindCounts], places: dict[str, IntArray], total: int, random_state: Generator

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
-from relscape import progress
-from relscape.models.code import CODE, check_descent
+from relscape.models.climbing import check_descent, climb
+from relscape.models.code import CODE
 from relscape.models.likelihood import LikelihoodModel, spectral_start
 from relscape.objectives.bilinear import BilinearObjective, balanced
 from relscape.objectives.cooccurrence import Table
 from relscape.protocols import FloatArray, RelationOperator
-from relscape.solvers.descent import lowest, minimise
 
 __all__ = ["SDR", "ParametricEmbedding"]
 
@@ -82,7 +81,8 @@ class SDR(LikelihoodModel):
     ----------
     row_embedding_, column_embedding_ : arrays, m × k and n × k
     log_likelihood_, saturated_log_likelihood_ : float
-    solve_result_ : SolveResult
+    solve_result_, restarts_
+        As those of :class:`CODE`.
     """
 
     model = "FF"  # both factors free
@@ -122,14 +122,7 @@ class SDR(LikelihoodModel):
         starts += [
             random_state.uniform(-1, 1, (m + n, self.n_components)) for _ in range(self.n_restarts - 1)
         ]
-        with progress.task("maximising the likelihood", len(starts)) as task:
-            ends = []
-            for start in starts:
-                ends.append(
-                    minimise(objective, with_factors(start), self.solver, self.tolerance, self.max_iterations)
-                )
-                task.advance()
-        self.solve_result_ = lowest(ends)
+        self.solve_result_, self.restarts_ = climb(self, objective, map(with_factors, starts))
         fitted = balanced(table, self.solve_result_.point)
         self._keep_distribution(fitted, table)
         self.saturated_log_likelihood_ = table.saturated

@@ -1,0 +1,45 @@
+"""Climbing a likelihood from several starts, as the models of the CODE family all do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from relscape import progress
+from relscape.errors import UnknownNameError
+from relscape.models.base import check_integer, check_number
+from relscape.protocols import FloatArray, Objective
+from relscape.solvers.descent import METHODS, lowest, minimise
+from relscape.solvers.result import SolveResult
+
+__all__ = ["check_descent", "climb", "solver_report"]
+
+
+def check_descent(model: Any) -> None:
+    """Check the parameters of a model that say how its likelihood is climbed."""
+    check_number("ridge", model.ridge, 0.0)
+    check_number("tolerance", model.tolerance, 0.0)
+    check_integer("n_restarts", model.n_restarts, 1)
+    check_integer("max_iterations", model.max_iterations, 1)
+    if model.solver not in METHODS:
+        raise UnknownNameError("solver", model.solver, METHODS)
+
+
+def climb(
+    model: Any, objective: Objective, starts: Iterable[FloatArray], scale: FloatArray | None = None
+) -> tuple[SolveResult, list[dict[str, Any]]]:
+    """Climb from every start as the model's parameters say; give the best end, and a report of each."""
+    with progress.task(f"maximising the likelihood, {model.n_restarts} starts") as task:
+
+        def watch(iteration: int, value: float, point: FloatArray) -> bool:  # noqa: ARG001
+            task.advance()
+            return False
+
+        settings = (model.solver, model.tolerance, model.max_iterations, watch, scale)
+        ends = [minimise(objective, start, *settings) for start in starts]
+    return lowest(ends), [{"value": end.value, **solver_report(end)} for end in ends]
+
+
+def solver_report(found: SolveResult) -> dict[str, Any]:
+    """Say how a solver came to its end."""
+    return {"iterations": found.iterations, "converged": found.converged, "reason": found.reason}
