@@ -21,10 +21,25 @@ GROUPS = {
         "CORT",
         "CoEmbedding",
         "ACAS",
+        "CODE",
+        "PSDCODE",
+        "MultiCODE",
+        "ParametricEmbedding",
+        "SDR",
         "load_model",
     ),
     "Maps": ("Map", "place"),
-    "Scores": ("gamma_loss", "mean_rank", "one_nn_error", "class_word_error", "scores"),
+    "Scores": (
+        "gamma_loss",
+        "mean_rank",
+        "one_nn_error",
+        "class_word_error",
+        "doc_doc",
+        "doc_word",
+        "authorship",
+        "normalized_purity",
+        "scores",
+    ),
 }
 BESIDE = ("relscape.plot", "relscape.errors")
 
@@ -49,10 +64,21 @@ def _page(name: str, thing: object) -> str:
     title = f"relscape.{name}"
     if inspect.isclass(thing):
         body = f".. autoclass:: {home}\n   :members:\n   :inherited-members: BaseEstimator\n"
-        body += "   :exclude-members: get_metadata_routing, set_output, get_feature_names_out\n"
+        body += f"   :exclude-members: {', '.join(_left_out(thing))}\n"
     else:
         body = f".. autofunction:: {home}\n"
     return f"{title}\n{'=' * len(title)}\n\n{body}"
+
+
+def _left_out(model: type) -> list[str]:
+    """List members that are scikit-learn's machinery, or learned things, which the class itself tells of."""
+    requests = [name for name in dir(model) if name.startswith("set_") and name.endswith("_request")]
+    learned = [name for name, value in inspect.getmembers(model) if _is_learned(name, value)]
+    return ["get_metadata_routing", "set_output", "get_feature_names_out", *requests, *learned]
+
+
+def _is_learned(name: str, value: object) -> bool:
+    return isinstance(value, property) and name.endswith("_") and not name.startswith("_")
 
 
 def _module_page(name: str) -> str:

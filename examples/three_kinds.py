@@ -8,7 +8,7 @@ Only two relations are given, works with words and owners with words, an owner h
 works. Who owns what is kept back, to ask the map: is a work near its owners?
 
     python examples/three_kinds.py
-    RELSCAPE_DATA=data python examples/three_kinds.py nips        a minute
+    RELSCAPE_DATA=data python examples/three_kinds.py nips        half a minute
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -97,20 +97,17 @@ def semidefinite(settings: Settings) -> Findings:
     """Set PSD-CODE beside CODE by gradients and correspondence analysis, on fewer messages and words."""
     findings = Findings(("set",), (DOCUMENTS, WORDS, LIKELIHOOD))
     texts = _newsgroups(findings, settings)
-    methods = [*settings["fits"], *settings["psd"], *settings["baselines"]]
-    with progress.task("solving semidefinite programs", len(texts) * len(methods)) as task:
+    with progress.task("solving semidefinite programs", len(texts)) as task:
         for name, text in texts.items():
-            for method in methods:
-                placement = mapped(method, text.counts, settings)
+            for placement in _by_gradients_and_psd(text.counts, settings):
                 scores = _scores(text, placement, settings["sizes"])
                 findings.add({"set": name}, placement, {**scores, **_reached(placement)})
-                task.advance()
+            task.advance()
     if texts:
         _average(findings)
         findings.pictures = pictures.bars(findings, (DOCUMENTS, WORDS))
     smoking = datasets.load_smoking().matrix("counts")
-    for method in [*settings["fits"], *settings["psd"]]:
-        placement = mapped(method, smoking, {**settings, **settings["smoking"]}, equal=False)
+    for placement in _by_gradients_and_psd(smoking, {**settings, **settings["smoking"]}, equal=False):
         findings.add({"set": SMOKING}, placement, _reached(placement))
     return findings
 
@@ -202,6 +199,19 @@ def _newsgroups(findings: Findings, settings: Settings) -> dict[str, Documents]:
         name: newsgroup_documents(data, chosen, settings, settings["random_state"])
         for name, chosen in settings["sets"].items()
     }
+
+
+def _by_gradients_and_psd(counts: SparseArray, settings: Settings, equal: bool = True) -> Iterator[Placement]:
+    """Map by CODE, by PSD-CODE, by CODE that starts from there, and by the baselines."""
+    yield mapped("code", counts, settings, equal=equal)
+    psd = mapped("psd", counts, settings, equal=equal)
+    yield psd
+    if psd.rows is not None and psd.columns is not None:
+        start = {"start": np.vstack([psd.rows, psd.columns]), "n_restarts": 1}
+        fits = {"psd-polished": {**settings["fits"]["code"], **start}}
+        yield mapped("psd-polished", counts, {**settings, "fits": fits}, equal=equal)
+    for method in settings["baselines"]:
+        yield mapped(method, counts, settings)
 
 
 def _reached(placement: Placement) -> Record:
