@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 from relscape.datasets import load_smoking
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
@@ -95,31 +96,69 @@ def test_training_columns_come_back_where_columns_condition(planted, letters, eq
     assert_allclose(model.transform_columns(planted), model.column_embedding_, atol=1e-5)
 
 
+def enlarged_loss(place, fixed, other, counts, marginal, ridge):
+    """−ℓ of a table enlarged by one column, written out; ``fixed`` condition, ``other`` are the columns."""
+    p = counts / counts.sum()
+    squares = ((fixed[:, None] - np.vstack([other, place])) ** 2).sum(axis=2)
+    logs = -squares + (np.log(p.sum(axis=0)) if marginal else 0.0)
+    logs = logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+    return -(p * logs).sum() + ridge * place @ place
+
+
 @pytest.mark.parametrize("equal_rows", [False, True])
 @pytest.mark.parametrize("letters", ["CM", "CU"])
 def test_a_new_column_is_where_the_enlarged_table_is_most_likely(planted, letters, equal_rows):
-    """The exact place against a general optimiser on the literal likelihood of the enlarged table."""
-    ridge = 1e-4
+    """The exact place against a general optimiser; where rows are equal, the table is that of profiles."""
     old, new = planted[:, :-1] + 0.1, planted[:, -1:]
-    model = CODE(model=letters, ridge=ridge, n_restarts=1, equal_rows=equal_rows).fit(old)
-    frozen, exact = model.transform_columns(new), model.transform_columns(new, exact=True)
-    table = np.hstack([old, new])
-    if equal_rows:
-        table = table / table.sum(axis=1, keepdims=True)
-    p = table / table.sum()
+    model = CODE(model=letters, ridge=1e-4, n_restarts=1, equal_rows=equal_rows).fit(old)
+    frozen, exact = model.transform_columns(new)[0], model.transform_columns(new, exact=True)[0]
+    table = np.hstack([old, new]) / (old.sum(axis=1, keepdims=True) if equal_rows else 1.0)
+    known = (model.row_embedding_, model.column_embedding_, table, letters == "CM", 1e-4)
+    slow = minimize(enlarged_loss, frozen, args=known, tol=1e-13)
+    assert enlarged_loss(exact, *known) <= slow.fun + 1e-10
+    assert_allclose(exact, slow.x, atol=1e-3)
 
-    def loss(place):
-        columns = np.vstack([model.column_embedding_, place])
-        squares = ((model.row_embedding_[:, None] - columns) ** 2).sum(axis=2)
-        logs = -squares + (np.log(p.sum(axis=0)) if letters[1] == "M" else 0.0)
-        logs = logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
-        return -(p * logs).sum() + ridge * place @ place
 
-    slow = minimize(loss, frozen[0], tol=1e-13)
-    # for equal rows the old columns' shares shrink row by row; the model scales them all alike
-    tolerance = 2e-3 if equal_rows and letters == "CM" else 1e-6
-    assert loss(exact[0]) <= slow.fun + tolerance * abs(slow.fun)
-    assert loss(exact[0]) <= loss(frozen[0]) + tolerance * abs(slow.fun)
+@pytest.mark.parametrize("equal_rows", [False, True])
+@pytest.mark.parametrize("letters", ["MC", "UC"])
+def test_a_new_row_is_where_the_enlarged_table_is_most_likely(planted, letters, equal_rows):
+    old, new = planted[:-1] + 0.1, planted[-1:]
+    model = CODE(model=letters, ridge=1e-4, n_restarts=1, equal_rows=equal_rows).fit(old)
+    frozen, exact = model.transform(new)[0], model.transform(new, exact=True)[0]
+    table = np.vstack([old, new])
+    table = table / (table.sum(axis=1, keepdims=True) if equal_rows else 1.0)
+    known = (model.column_embedding_, model.row_embedding_, table.T, letters == "MC", 1e-4)
+    slow = minimize(enlarged_loss, frozen, args=known, tol=1e-13)
+    assert enlarged_loss(exact, *known) <= slow.fun + 1e-10
+    assert_allclose(exact, slow.x, atol=1e-3)
+
+
+def test_exact_places_elsewhere(planted):
+    model = CODE(n_restarts=1, ridge=1e-3).fit(planted + 0.1)
+    assert_array_equal(model.transform(planted[:3], exact=True), model.transform(planted[:3]))
+    with pytest.warns(RelscapeWarning, match="get no place"):
+        assert np.isnan(model.transform_columns(np.zeros((40, 1)), exact=True)).all()
+    joint = CODE(model="MM", n_restarts=1, ridge=1e-3).fit(planted + 0.1)
+    with pytest.raises(ParameterError, match="MM has no exact place for a new row"):
+        joint.transform(planted[:3], exact=True)
+
+
+def test_exact_places_where_points_have_run_far(planted):
+    """Normalisers of rows far from every column do not overflow."""
+    planted[0] = 0
+    planted[0, 0] = 5
+    model = CODE(n_restarts=1, ridge=1e-9, max_iterations=5000, tolerance=1e-6).fit(planted + 1e-9)
+    assert np.isfinite(model.transform_columns(planted[:, :3], exact=True)).all()
+
+
+@pytest.mark.parametrize("letters", ["CM", "MM"])
+def test_the_number_of_blas_threads_does_not_matter(rng, letters):
+    dense = rng.poisson(1.0, size=(700, 90)) + 0.5
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            found.append(CODE(model=letters, n_restarts=1, ridge=1e-2, tolerance=1e-4).fit(dense))
+    assert_array_equal(found[0].row_embedding_, found[1].row_embedding_)
 
 
 def test_likelihood_of_other_counts(planted, rng):
@@ -166,7 +205,9 @@ def test_random_starts_are_seeded(planted):
 
 def test_a_given_start_resumes(planted):
     """A fit that was cut short goes on from its own places."""
-    short = CODE(n_restarts=1, ridge=1e-4, max_iterations=5).fit(planted)
+    with pytest.warns(RelscapeWarning, match="5 iterations are spent") as caught:
+        short = CODE(n_restarts=1, ridge=1e-4, max_iterations=5).fit(planted)
+    assert caught[0].filename == __file__
     assert not short.solve_result_.converged
     assert "5 iterations" in short.solve_result_.reason
     places = np.vstack([short.row_embedding_, short.column_embedding_])
@@ -182,6 +223,12 @@ def test_more_dimensions_than_axes(planted):
     assert model.log_likelihood_ == pytest.approx(model.saturated_log_likelihood_, abs=1e-3)
 
 
+def test_more_dimensions_than_objects():
+    model = CODE(9, n_restarts=1, ridge=1e-3).fit(np.array([[3.0, 1.0, 0.5], [1.0, 2.0, 1.0]]))
+    assert model.row_embedding_.shape == (2, 9)
+    assert model.log_likelihood_ <= model.saturated_log_likelihood_
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -190,6 +237,7 @@ def test_more_dimensions_than_axes(planted):
         ({"solver": "newton"}, "newton"),
         ({"start": "pca"}, "pca"),
         ({"start": np.zeros((3, 2))}, "places for 5 rows and then 4 columns"),
+        ({"start": np.full((9, 2), np.nan)}, "NaN"),
         ({"ridge": -1.0}, "ridge"),
         ({"n_restarts": 0}, "n_restarts"),
         ({"max_iterations": 0}, "max_iterations"),

@@ -19,6 +19,8 @@ from relscape.models.code import CODE
 from relscape.models.multi_code import MultiCODE
 from relscape.models.registry import load_model, revive
 
+pytestmark = pytest.mark.filterwarnings("ignore:the likelihood may not be at its highest")
+
 
 @pytest.fixture
 def tables(rng):
@@ -402,7 +404,8 @@ def test_two_relations_of_the_same_kinds(tables):
         ({"weights": "fair"}, "rule for weights 'fair'"),
         ({"weights": {("doc", "word"): 1.0}}, "'author-word' has none"),
         ({"weights": "doc-word=1,author-word=much"}, "author-word has 'much'"),
-        ({"weights": {("doc", "word"): 1.0, ("author", "word"): 0.0}}, "author-word has 0.0"),
+        ({"weights": {("doc", "word"): 1.0, ("author", "word"): -1.0}}, "author-word has -1.0"),
+        ({"weights": {("doc", "word"): 0.0, ("author", "word"): 0.0}}, "all are 0"),
         ({"weights": {("doc", "wrod"): 1.0}}, "Did you mean 'doc-word'"),
         ({"models": "CC"}, "'CC'"),
         ({"models": "MMM"}, "'MMM'"),
@@ -427,3 +430,41 @@ def test_nips_papers_words_and_authors(data_dir):
         p = data.matrix(name) / data.matrix(name).sum()
         sums = np.concatenate([p.sum(axis=0), p.sum(axis=1)])
         assert model.log_likelihoods_[key] > sums[sums > 0] @ np.log(sums[sums > 0])
+
+
+def test_a_table_without_weight_does_not_count(rng):
+    """With weight 0 the other table is fitted as if alone; what only the idle one joins shrinks to a spot."""
+    words, authors = rng.poisson(2.0, (9, 7)) + 0.5, rng.poisson(2.0, (4, 7)) + 0.5
+    weights = {("doc", "word"): 1.0, ("author", "word"): 0.0}
+    both = MultiCODE(weights=weights, ridge=1e-3).fit({("doc", "word"): words, ("author", "word"): authors})
+    alone = CODE(ridge=1e-3, n_restarts=1).fit(words)
+    assert both.log_likelihoods_["doc", "word"] == pytest.approx(alone.log_likelihood_, abs=1e-6)
+    authors_spread = both.embeddings_["author"] - both.embeddings_["author"].mean(axis=0)
+    assert np.abs(authors_spread).max() < 1e-4
+
+
+@pytest.mark.parametrize("model", ["MC", "CM", "MM"])
+def test_newcomers_of_a_relation_within_a_kind_see_the_normalisers_of_the_fit(rng, model):
+    """The factors that place newcomers leave pairs of a thing with itself out, as the likelihood does."""
+    counts = rng.poisson(2.0, (8, 8)) + 0.5
+    np.fill_diagonal(counts, 0.0)
+    fitted = MultiCODE(models=model, ridge=1e-3).fit({("word", "word"): counts})
+    points, p = fitted.embeddings_["word"], counts / counts.sum()
+    squares = ((points[:, None] - points) ** 2).sum(axis=2)
+    alpha = p.sum(axis=1) if model[0] == "M" else np.ones(8)
+    beta = p.sum(axis=0) if model[1] == "M" else np.ones(8)
+    kernel = alpha[:, None] * beta * np.exp(-squares) * ~np.eye(8, dtype=bool)
+    expected = np.log(beta)
+    if model[1] == "C":
+        expected = np.log(p.sum(axis=0)) - np.log(kernel.sum(axis=0))
+    assert np.allclose(fitted.relation0_log_factors1_, expected, atol=1e-12)
+
+
+def test_frames_of_newcomers_are_matched_by_name(rng):
+    counts = rng.poisson(2.0, (9, 5)) + 0.5
+    words = [f"w{j}" for j in range(5)]
+    frame = pd.DataFrame(counts, columns=words, index=[f"d{i}" for i in range(9)])
+    model = MultiCODE(ridge=1e-2).fit({("doc", "word"): frame})
+    expected = model.place("doc", {("doc", "word"): frame[:2]})
+    assert np.allclose(model.place("doc", {("doc", "word"): frame[:2][words[::-1]]}), expected)
+    assert np.allclose(expected, model.embeddings_["doc"][:2], atol=1e-4)

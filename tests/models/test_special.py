@@ -89,6 +89,7 @@ def test_sdr_keeps_both_marginals(rng):
     assert_allclose(p.sum(axis=0), counts.sum(axis=0) / counts.sum(), atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:the likelihood may not be at its highest")
 @pytest.mark.parametrize("letters", MODELS)
 def test_no_model_of_code_is_more_likely_than_sdr(rng, letters):
     counts = rng.poisson(3.0, size=(12, 10)) + 0.5

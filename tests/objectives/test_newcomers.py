@@ -70,7 +70,7 @@ def test_the_exact_place_is_a_maximum_of_the_enlarged_table(cloud, rng):
         return shares @ squares + masses @ np.log(1 + odds * np.exp(-squares)) + 1e-3 * (x @ x)
 
     start = shares @ points / shares.sum()
-    found = refine_exact(start, shares, points, masses, odds, 1e-3)
+    found = refine_exact(start, shares, points, masses, np.log(odds), 1e-3)
     slow = minimize(loss, start, tol=1e-14)
     assert loss(found) <= slow.fun + 1e-12
     step = 1e-5

@@ -246,9 +246,6 @@ def _report(
         say(f"It shows {first.scores['inertia_shown']:.1%} of the inertia.")
     if "log_likelihood" in first.scores:
         say(f"Its log-likelihood is {first.scores['log_likelihood']:.4f} nats.")
-    solver = first.provenance.get("solver", {"converged": True})
-    if not solver["converged"]:
-        say(f"The solver stopped before the end: {solver['reason']}.")
     say(f"Made from {size_told(data)[1]:,} pairs in {seconds:.1f} s.")
     kind = first.groups[-1]
     next_step(f"relscape neighbors {target} '{kind}:{_heaviest(first, kind)}'  or  relscape plot {target}")

@@ -34,6 +34,7 @@ from relscape.protocols import (
     RelationOperator,
     SparseArray,
 )
+from relscape.solvers.spectral import one_thread
 
 __all__ = [
     "CoEmbeddingModel",
@@ -97,7 +98,8 @@ class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.row_entities_, self.column_entities_ = given.rows, given.columns
         self.data_fingerprint_ = given.fingerprint
         self._note_degrees(given.relation)
-        self._embed(given.relation)
+        with one_thread():  # sums over several threads would end in other last digits
+            self._embed(given.relation)
         return self
 
     def _note_degrees(self, relation: RelationOperator) -> None:

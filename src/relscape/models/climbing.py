@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 from relscape import progress
-from relscape.errors import UnknownNameError
+from relscape.errors import RelscapeWarning, UnknownNameError
 from relscape.models.base import check_integer, check_number
 from relscape.protocols import FloatArray, Objective
 from relscape.solvers.descent import METHODS, lowest, minimise
@@ -37,7 +38,15 @@ def climb(
 
         settings = (model.solver, model.tolerance, model.max_iterations, watch, scale)
         ends = [minimise(objective, start, *settings) for start in starts]
-    return lowest(ends), [{"value": end.value, **solver_report(end)} for end in ends]
+    best = lowest(ends)
+    if not best.converged:
+        warnings.warn(
+            f"the likelihood may not be at its highest: {best.reason}. More max_iterations, a larger "
+            "tolerance or a larger ridge would end the climb.",
+            RelscapeWarning,
+            stacklevel=4,
+        )
+    return best, [{"value": end.value, **solver_report(end)} for end in ends]
 
 
 def solver_report(found: SolveResult) -> dict[str, Any]:

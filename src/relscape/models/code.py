@@ -118,11 +118,13 @@ class CODE(LikelihoodModel):
             first = random_state.uniform(-1, 1, shape) if random else spectral_start(relation, shape[1])
         else:
             first = np.asarray(self.start, dtype=np.float64)
-            if first.shape != shape or not np.isfinite(first).all():
+            if first.shape != shape:
                 raise ParameterError(
-                    f"start has shape {first.shape}: give finite places for {m} rows and then {n} columns "
-                    f"that have a relation, {shape}."
+                    f"start has shape {first.shape}: give places for {m} rows and then {n} columns that have "
+                    f"a relation, {shape}."
                 )
+            if not np.isfinite(first).all():
+                raise ParameterError("start has places that are NaN or infinite: give finite ones.")
         yield first
         for _ in range(self.n_restarts - 1):
             yield random_state.uniform(-1, 1, shape)

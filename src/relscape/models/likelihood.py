@@ -11,16 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from relscape.errors import DataError, ParameterError
 from relscape.maps import Map
-from relscape.models.base import CoEmbeddingModel, check_integer
+from relscape.models.base import CoEmbeddingModel, check_integer, told_of_lost
 from relscape.models.climbing import solver_report
 from relscape.models.inputs import read_new
 from relscape.models.spectral import scaled_axes
 from relscape.objectives.cooccurrence import Table
 from relscape.objectives.pairs import PairDistribution, pair_distribution
-from relscape.protocols import FloatArray, IntArray, RelationOperator, SparseArray
+from relscape.protocols import AnyArray, FloatArray, IntArray, RelationOperator, SparseArray
 from relscape.solvers.result import SolveResult
 
-__all__ = ["LikelihoodModel", "in_principal_axes", "spectral_start"]
+__all__ = ["START_SIZE", "LikelihoodModel", "contribution", "in_principal_axes", "spectral_start"]
 
 START_SIZE = 0.3
 
@@ -100,7 +100,7 @@ class LikelihoodModel(CoEmbeddingModel):
         Columns without a place have probability 0; a row without a place gives NaN.
         """
         check_is_fitted(self)
-        asked: IntArray = np.atleast_1d(np.asarray(rows))
+        asked: IntArray = np.atleast_1d(np.asarray(rows, dtype=None if np.size(rows) else np.intp))
         if asked.ndim != 1 or asked.dtype.kind not in "iu" or not self._has_rows(asked):
             raise ParameterError(
                 f"rows={rows!r}: give positions of rows from 0 to {len(self.row_entities_) - 1}."
@@ -131,26 +131,35 @@ class LikelihoodModel(CoEmbeddingModel):
         ----------
         X : array, sparse array, data frame or RelationalData
         exact : bool
-            Only for MC and UC, where a new row changes the normaliser of every column: by default those of
-            the fit are frozen, and the best place is one; ``exact`` climbs on from there by the likelihood
-            of the table enlarged by the row. In all other models the two are the same.
+            For MC and UC, where a new row changes the normaliser of every column: by default those of the
+            fit are frozen, which has one best place; ``exact`` climbs on from there by the likelihood of
+            the table enlarged by the row. In CM and CU a new row changes nothing else, and both are the
+            same. The joint models place a new row by p(y | x) alone; they and SDR refuse ``exact``.
         """
-        if exact and self.model[1] == "C":
+        if exact and self._side_to_refine("row", 1):
             check_is_fitted(self)
-            new, _ = read_new(self, X, axis=0)
-            return self._placed_exactly(csr_array(new), rows=True)
+            new, names = read_new(self, X, axis=0)
+            return told_of_lost(self._exact_rows(csr_array(new)), names, self.row_entities_.kind)
         return super().transform(X)
 
     def transform_columns(self, X: Any, exact: bool = False) -> FloatArray:
         """Place new column objects by their relations to the fitted rows (m × q).
 
-        ``exact`` as in ``transform``, but for CM and CU, where a new column changes the normalisers of rows.
+        ``exact`` as in ``transform``, with rows and columns exchanged: for CM and CU.
         """
-        if exact and self.model[0] == "C":
+        if exact and self._side_to_refine("column", 0):
             check_is_fitted(self)
-            new, _ = read_new(self, X, axis=1)
-            return self._placed_exactly(csr_array(new.T), rows=False)
+            new, names = read_new(self, X, axis=1)
+            return told_of_lost(self._exact_columns(csr_array(new.T)), names, self.column_entities_.kind)
         return super().transform_columns(X)
+
+    def _side_to_refine(self, side: str, other: int) -> bool:
+        """Tell whether an exact place differs from the frozen one; refuse where there is none."""
+        if "C" not in self.model:
+            raise ParameterError(
+                f"exact=True: {self.model} has no exact place for a new {side}; only models with a C do."
+            )
+        return self.model[other] == "C"
 
     def _place_rows(self, new: SparseArray) -> FloatArray:
         known = csr_array(new)[:, self.column_defined_]
@@ -160,17 +169,22 @@ class LikelihoodModel(CoEmbeddingModel):
         known = self._row_shares(csr_array(new)[:, self.row_defined_])
         return self._distribution().transposed().place_rows(known, self._newcomer_ridge(known, False))
 
-    def _placed_exactly(self, new: SparseArray, rows: bool) -> FloatArray:
-        ridge, marginal = getattr(self, "ridge", 0.0), "M" in self.model
-        if not rows:
-            known, sums = new[:, self.row_defined_], self.row_degrees_[self.row_defined_]
-            turned = self._distribution().transposed()
-            return turned.place_rows_exactly(known, sums, self.equal_rows, marginal, ridge)
+    def _exact_rows(self, new: SparseArray) -> FloatArray:
         known = new[:, self.column_defined_]
-        total = self.row_defined_.sum() if self.equal_rows else self.row_degrees_.sum()
-        sums = self.column_masses_[self.column_defined_] * total
         known = _profiles(known) if self.equal_rows else known
-        return self._distribution().place_rows_exactly(known, sums, False, marginal, ridge)
+        sums = self.column_masses_[self.column_defined_] * self._total()
+        fitted = self._distribution()
+        return fitted.place_rows_exactly(known, sums, "M" in self.model, getattr(self, "ridge", 0.0))
+
+    def _exact_columns(self, new: SparseArray) -> FloatArray:
+        known = self._row_shares(new[:, self.row_defined_])
+        sums = np.ones(known.shape[1]) if self.equal_rows else self.row_degrees_[self.row_defined_]
+        fitted = self._distribution().transposed()
+        return fitted.place_rows_exactly(known, sums, "M" in self.model, getattr(self, "ridge", 0.0))
+
+    def _total(self) -> float:
+        """Give the sum of the table fitted on: of counts, or of one profile a row."""
+        return float(self.row_defined_.sum() if self.equal_rows else self.row_degrees_.sum())
 
     def _row_shares(self, known: SparseArray) -> SparseArray:
         """Weigh a new column's relations as the fit weighed its rows."""
@@ -183,9 +197,15 @@ class LikelihoodModel(CoEmbeddingModel):
         ridge = getattr(self, "ridge", 0.0)
         if equal:
             return np.full(known.shape[0], ridge * self.row_defined_.sum())
-        total = self.row_defined_.sum() if self.equal_rows else self.row_degrees_.sum()
         sums = np.asarray(known.sum(axis=1)).ravel()
-        return np.asarray(np.divide(ridge * total, sums, out=np.zeros_like(sums), where=sums > 0))
+        return np.asarray(np.divide(ridge * self._total(), sums, out=np.zeros_like(sums), where=sums > 0))
+
+    def _row_fields(self) -> dict[str, AnyArray]:
+        return {**super()._row_fields(), "contribution": contribution(self.row_degrees_, self.row_embedding_)}
+
+    def _column_fields(self) -> dict[str, AnyArray]:
+        shares = contribution(self.column_degrees_, self.column_embedding_)
+        return {**super()._column_fields(), "contribution": shares}
 
     def to_map(self) -> Map:
         """Give the map of both kinds, with the likelihood among its scores."""
@@ -193,6 +213,17 @@ class LikelihoodModel(CoEmbeddingModel):
         joint.scores["log_likelihood"] = self.log_likelihood_
         joint.provenance["solver"] = solver_report(self.solve_result_)
         return joint
+
+
+def contribution(degrees: FloatArray, points: FloatArray) -> FloatArray:
+    """Say how telling each object is, by which names in pictures are chosen; NaN without a place.
+
+    What is most frequent lies in the middle and says little, what is farthest out is rare: the squared
+    distance from the middle is weighed by the root of the frequency, as a share of all.
+    """
+    spread = np.sqrt(degrees) * (points**2).sum(axis=1)
+    total = np.nansum(spread)
+    return np.asarray(spread / total if total > 0 else spread)
 
 
 def _profiles(counts: SparseArray) -> SparseArray:
@@ -222,7 +253,7 @@ def in_principal_axes(points: FloatArray) -> FloatArray:
     The likelihood knows no origin and no directions; so equal maps get equal coordinates.
     """
     centred = points - points.mean(axis=0)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    _, _, axes = np.linalg.svd(np.linalg.qr(centred, mode="r"))
     turned = centred @ axes.T
     signs = np.sign(turned[np.abs(turned).argmax(axis=0), np.arange(turned.shape[1])])
     return np.asarray(turned * np.where(signs == 0, 1.0, signs))

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from relscape.data import EntitySet, RelationalData
+from relscape.data.frames import wide_table
 from relscape.errors import DataError, UnknownNameError
 from relscape.maps import Map
 from relscape.maps.files import replace_directory
@@ -22,6 +23,7 @@ from relscape.maps.state import ModelState
 from relscape.models.base import group_of, owned_files, told_of_lost
 from relscape.models.climbing import solver_report
 from relscape.models.inputs import matched, refuse_negative
+from relscape.models.likelihood import contribution
 from relscape.models.multi_settings import texts_of
 from relscape.models.relations import Key, named
 from relscape.models.state import model_from_state, model_state, read_state
@@ -120,8 +122,8 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
             What the new things are.
         X : dict or RelationalData
             By pairs of kinds that were joined in the fit, ``(kind, other)``, the counts of q new things
-            (rows) with all things of the other kind. Named data is matched by id; of relations that
-            were not fitted, or do not concern the kind, it must be free.
+            (rows) with all things of the other kind. Frames and named data are matched by id; of
+            relations that were not fitted, or do not concern the kind, it must be free.
 
         Returns
         -------
@@ -164,10 +166,13 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
     def _seen(self, kind: str, key: Any, counts: Any) -> _Seen:
         number, side = self._fitted(kind, key)
         other = self.relations_[number][1 - side]
+        size = len(self.entities_[other])
+        if hasattr(counts, "__arrow_c_stream__"):
+            wide = wide_table(counts)
+            counts = matched(csr_array(wide.matrix), wide.column_ids, self.entities_[other])
         matrix = csr_array(
             counts if issparse(counts) else np.atleast_2d(np.asarray(counts, dtype=np.float64))
         )
-        size = len(self.entities_[other])
         if matrix.shape[1] != size or not np.isfinite(matrix.data).all():
             raise DataError(
                 f"counts of new {kind} things with {other} have shape {matrix.shape}; give finite ones, a "
@@ -230,7 +235,7 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         state = self._state()
         groups = [
-            group_of(self.entities_[kind], self.embeddings_[kind], there, {"degree": self.degrees_[kind]})
+            group_of(self.entities_[kind], self.embeddings_[kind], there, self._fields(kind))
             for kind, there in self.defined_.items()
         ]
         likelihoods = {f"log_likelihood {named(key)}": ell for key, ell in self.log_likelihoods_.items()}
@@ -248,6 +253,11 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
             },
             model_state=state,
         )
+
+    def _fields(self, kind: str) -> dict[str, AnyArray]:
+        """Give what the model knows of every thing of a kind, besides its place."""
+        degrees = self.degrees_[kind]
+        return {"degree": degrees, "contribution": contribution(degrees, self.embeddings_[kind])}
 
     def _state(self) -> ModelState:
         """Lay the model down, with the relations in its settings named by text."""

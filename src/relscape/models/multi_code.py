@@ -19,6 +19,7 @@ from relscape.models.multi_terms import Part, build_part, graph_start, log_facto
 from relscape.models.relations import KindCounts, named, read_relations, separate_kinds
 from relscape.objectives.several import SeveralTables
 from relscape.protocols import FloatArray, IntArray
+from relscape.solvers.spectral import one_thread
 
 __all__ = ["MultiCODE"]
 
@@ -150,8 +151,9 @@ class MultiCODE(ManyKindsModel):
             for relation in relations
         ]
         weights = weights_of(self.weights, keys, [part.n_cells for part in parts])
-        self._solve(relations, parts, weights, places)
-        self._keep(parts, weights, [letters[key] for key in keys])
+        with one_thread():  # sums over several threads would end in other last digits
+            self._solve(relations, parts, weights, places)
+            self._keep(parts, weights, [letters[key] for key in keys])
         for number, relation in enumerate(relations):
             size = len(self.entities_[relation.kinds[0]])
             sums = np.bincount(relation.cells[:, 0], relation.counts, size)

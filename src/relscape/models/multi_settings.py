@@ -43,18 +43,19 @@ def weights_of(given: Any, keys: Sequence[Key], n_cells: Sequence[float]) -> lis
     absent = [named(key) for key in keys if key not in own]
     if absent:
         raise ParameterError(f"weights: {listing(absent)} has none; give every relation one.")
-    return [_positive(named(key), own[key]) for key in keys]
+    weights = [_nonnegative(named(key), own[key]) for key in keys]
+    if not any(weights):
+        raise ParameterError("weights: all are 0; give at least one relation a positive one.")
+    return weights
 
 
-def _positive(name: str, value: Any) -> float:
+def _nonnegative(name: str, value: Any) -> float:
     try:
         weight = float(value)
     except (TypeError, ValueError):
         weight = np.nan
-    if not (np.isfinite(weight) and weight > 0):
-        raise ParameterError(
-            f"weights: {name} has {value!r}; give a positive number, or leave the relation out."
-        )
+    if not (np.isfinite(weight) and weight >= 0):
+        raise ParameterError(f"weights: {name} has {value!r}; give a number of at least 0.")
     return weight
 
 

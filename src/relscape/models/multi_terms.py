@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from relscape.matrix.operators import LocalRelation
 from relscape.matrix.scaling import power
+from relscape.models.likelihood import START_SIZE
 from relscape.models.relations import KindCounts
 from relscape.objectives.cooccurrence import Table
 from relscape.objectives.multiway import TupleTable
@@ -23,7 +24,6 @@ from relscape.solvers.spectral import truncated_svd
 
 __all__ = ["Part", "build_part", "graph_start", "log_factors"]
 
-START_SIZE = 0.3
 _NEXT_TO_NOTHING = 1e-200
 
 
@@ -116,8 +116,10 @@ def _within(relation: KindCounts, model: str, places: IntArray, equal_rows: bool
 
 def log_factors(part: Part, model: str, points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Give the logarithms of what weighs the rows, and the columns, when the other side is conditioned on."""
+    if isinstance(part.term, PairTerm) and part.term.exclude_self:
+        return part.term.log_factors(points)
     left, right = (points[at] for at in part.positions)
-    fitted = pair_distribution(model, left, right, *part.masses)
+    fitted = pair_distribution(model, left, right, part.masses[0], part.masses[1])
     return fitted.row_factors, fitted.column_factors
 
 

@@ -31,7 +31,7 @@ __all__ = ["PSDCODE"]
 SOLVERS = ("gradient", "factored")
 POLISH_RIDGE = 1e-6
 _MANY_OBJECTS = 3000
-_MATRICES = 4  # G, its gradient, and what the eigen decomposition needs
+_MATRICES = 12  # at the peak: G, its gradient, trial steps, and what the eigen decomposition needs
 _LEAST_PENALTY = 1e-12
 _SHOWN_EIGENVALUES = 10
 

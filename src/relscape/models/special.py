@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import default_rng
 
 from relscape.models.climbing import check_descent, climb
-from relscape.models.code import CODE
+from relscape.models.code import CODE, step_sizes
 from relscape.models.likelihood import LikelihoodModel, spectral_start
 from relscape.objectives.bilinear import BilinearObjective, balanced
 from relscape.objectives.cooccurrence import Table
@@ -122,7 +122,9 @@ class SDR(LikelihoodModel):
         starts += [
             random_state.uniform(-1, 1, (m + n, self.n_components)) for _ in range(self.n_restarts - 1)
         ]
-        self.solve_result_, self.restarts_ = climb(self, objective, map(with_factors, starts))
+        self.solve_result_, self.restarts_ = climb(
+            self, objective, map(with_factors, starts), step_sizes(table)
+        )
         fitted = balanced(table, self.solve_result_.point)
         self._keep_distribution(fitted, table)
         self.saturated_log_likelihood_ = table.saturated

@@ -37,7 +37,7 @@ __all__ = [
 MODELS = ("CM", "MC", "MM", "CU", "UC", "UU", "MU", "UM")
 
 _BLOCK_ROWS = 4096
-_FARTHEST = 1e150  # squares of what is farther away are no numbers any more
+_FARTHEST = 1e140  # squares of what is farther away are no numbers any more
 
 
 def check_model(name: str) -> str:

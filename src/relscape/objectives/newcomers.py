@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange
+from scipy.special import expit
 
 from relscape.protocols import FloatArray
 
@@ -127,13 +128,13 @@ def refine_exact(
     shares: FloatArray,
     points: FloatArray,
     masses: FloatArray,
-    odds: FloatArray,
+    log_odds: FloatArray,
     ridge: float,
 ) -> FloatArray:
     r"""Maximise the exact likelihood of a table enlarged by one object, over that object's place ψ.
 
-    Minimises Σ share_x ‖φ_x − ψ‖² + Σ mass_x log(1 + odds_x exp(−‖φ_x − ψ‖²)) + ridge ‖ψ‖² from ``start``,
-    by Newton steps on a Hessian made positive, with halving.
+    Minimises Σ share_x ‖φ_x − ψ‖² + Σ mass_x log(1 + exp(log_odds_x − ‖φ_x − ψ‖²)) + ridge ‖ψ‖² from
+    ``start``, by Newton steps on a Hessian made positive, with halving.
 
     Parameters
     ----------
@@ -144,17 +145,17 @@ def refine_exact(
         The fixed objects that condition.
     masses : array of shape (m,)
         Their marginals in the enlarged table.
-    odds : array of shape (m,)
-        The new object's weight over the old normaliser of each.
+    log_odds : array of shape (m,)
+        Logarithm of the new object's weight over the old normaliser of each.
     ridge : float
     """
     weight = shares.sum()
 
     def parts(x: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         away = x - points
-        pull = odds * np.exp(-(away**2).sum(axis=1))
-        held = pull / (1.0 + pull)
-        value = shares @ (away**2).sum(axis=1) + masses @ np.log1p(pull) + ridge * (x @ x)
+        squares = (away**2).sum(axis=1)
+        held = expit(log_odds - squares)
+        value = shares @ squares + masses @ np.logaddexp(0.0, log_odds - squares) + ridge * (x @ x)
         gradient = 2.0 * ((shares - masses * held) @ away + ridge * x)
         bend = 4.0 * (away.T * (masses * held * (1.0 - held))) @ away
         return float(value), gradient, bend + 2.0 * (weight - masses @ held + ridge) * np.eye(x.size)

@@ -87,26 +87,24 @@ class PairDistribution:
         return placed
 
     def place_rows_exactly(
-        self, counts: SparseArray, column_sums: FloatArray, equal: bool, marginal: bool, ridge: float
+        self, counts: SparseArray, column_sums: FloatArray, marginal: bool, ridge: float
     ) -> FloatArray:
         """Place new rows where columns condition (MC, UC) by the exact likelihood of the enlarged table.
 
-        ``column_sums`` are those of the counts fitted on; ``equal`` says that every column weighs the same
-        whatever its sum, ``marginal`` that the model has the rows' marginal as a factor. Starts from
-        :meth:`place_rows`.
+        ``column_sums`` are those of the table fitted on; ``marginal`` says that the model has the rows'
+        marginal as a factor. Starts from :meth:`place_rows`.
         """
-        total, n = column_sums.sum(), len(column_sums)
+        total = column_sums.sum()
         mass = np.asarray(counts.sum(axis=1)).ravel() / total
         placed = self.place_rows(counts, ridge / np.maximum(mass, np.finfo(float).tiny))
-        log_normalisers = np.log(np.full(n, 1 / n) if equal else column_sums / total) - self.column_factors
+        log_normalisers = np.log(column_sums / total) - self.column_factors
         for i in np.flatnonzero(np.isfinite(placed).all(axis=1)):
             new = counts[[i]].toarray().ravel()
             sums = column_sums + new
-            shares = new / (n * sums) if equal else new / sums.sum()
-            masses = np.full(n, 1 / n) if equal else sums / sums.sum()
-            weight, rest = (shares.sum(), 1.0 - shares.sum()) if marginal else (1.0, 1.0)
-            odds = np.exp(np.log(weight / rest) - log_normalisers)
-            placed[i] = refine_exact(placed[i], shares, self.columns, masses, odds, ridge)
+            shares, masses = new / sums.sum(), sums / sums.sum()
+            ratio = shares.sum() / (1.0 - shares.sum()) if marginal else 1.0
+            log_odds = np.log(ratio) - log_normalisers
+            placed[i] = refine_exact(placed[i], shares, self.columns, masses, log_odds, ridge)
         return placed
 
     def _logs(self, rows: IntArray) -> FloatArray:
@@ -117,20 +115,30 @@ class PairDistribution:
 
 
 def pair_distribution(
-    model: str, rows: FloatArray, columns: FloatArray, row_masses: FloatArray, column_masses: FloatArray
+    model: str,
+    rows: FloatArray,
+    columns: FloatArray,
+    row_masses: FloatArray,
+    column_masses: FloatArray,
+    exclude_self: bool = False,
 ) -> PairDistribution:
-    """Normalise a model (two letters of C, M, U) for given places, centred, and empirical marginals."""
+    """Normalise a model (two letters of C, M, U) for given places, centred, and empirical marginals.
+
+    ``exclude_self`` leaves pairs of an object with itself out of the normalisers.
+    """
     if model[1] == "C":
-        turned = pair_distribution(model[::-1], columns, rows, column_masses, row_masses)
+        turned = pair_distribution(model[::-1], columns, rows, column_masses, row_masses, exclude_self)
         return turned.transposed()
     column_factors = np.log(column_masses) if model[1] == "M" else np.zeros(len(columns))
-    sums = _log_sums(rows, columns, column_factors)
+    sums = _log_sums(rows, columns, column_factors, exclude_self)
     if model[0] == "C":
         return PairDistribution(rows, columns, np.log(row_masses) - sums, column_factors, 0.0)
     row_factors = np.log(row_masses) if model[0] == "M" else np.zeros(len(rows))
     return PairDistribution(rows, columns, row_factors, column_factors, float(logsumexp(row_factors + sums)))
 
 
-def _log_sums(rows: FloatArray, columns: FloatArray, factors: FloatArray) -> FloatArray:
+def _log_sums(
+    rows: FloatArray, columns: FloatArray, factors: FloatArray, exclude_self: bool = False
+) -> FloatArray:
     """Sum exp(factor − squared distance) over the columns, in logarithms, for every row."""
-    return conditional_sums(rows, columns, factors, np.zeros(len(rows))).log_normalisers
+    return conditional_sums(rows, columns, factors, np.zeros(len(rows)), exclude_self).log_normalisers

@@ -14,6 +14,7 @@ import numpy as np
 
 from relscape.objectives.cooccurrence import Table, pair_likelihood
 from relscape.objectives.multiway import TupleTable, tuple_likelihood
+from relscape.objectives.pairs import pair_distribution
 from relscape.protocols import BoolArray, FloatArray, IntArray
 
 __all__ = ["PairTerm", "RowProblems", "SeveralTables", "Term", "TupleTerm", "place_by_several"]
@@ -51,18 +52,33 @@ class PairTerm:
 
     def likelihood(self, points: FloatArray) -> tuple[float, list[tuple[IntArray, FloatArray]]]:
         """Give the value, and gradients with the positions they belong to."""
-        left, right = points[self.left], points[self.right]
+        left, right = self._clouds(points)
         if self.no_row is None or self.no_column is None:
             value, by_left, by_right = pair_likelihood(
                 self.table, self.model, left, right, exclude_self=self.exclude_self
             )
             return value, [(self.left, by_left), (self.right, by_right)]
-        left[self.no_row], right[self.no_column] = _FAR, -_FAR
         value, by_left, by_right = pair_likelihood(
             self.table, self.model, left, right, exclude_self=self.exclude_self
         )
         rows, columns = ~self.no_row, ~self.no_column
         return value, [(self.left[rows], by_left[rows]), (self.right[columns], by_right[columns])]
+
+    def log_factors(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Give the log-factors of rows and columns, with the normalisers this term has."""
+        masses = self.table.row_masses, self.table.column_masses
+        fitted = pair_distribution(self.model, *self._clouds(points), *masses, self.exclude_self)
+        rows = slice(None) if self.no_row is None else ~self.no_row
+        columns = slice(None) if self.no_column is None else ~self.no_column
+        return fitted.row_factors[rows], fitted.column_factors[columns]
+
+    def _clouds(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        left, right = points[self.left], points[self.right]
+        if self.no_row is not None:
+            left[self.no_row] = _FAR
+        if self.no_column is not None:
+            right[self.no_column] = -_FAR
+        return left, right
 
 
 @dataclass(frozen=True, eq=False)

@@ -106,6 +106,12 @@ def read_several(
 
 
 def _refuse_wide(file: PairFile, weight: str | None) -> None:
+    if file.width == 3 and file.weight is None:
+        raise DataError(
+            f"{file.path}: the third column holds no numbers; a table of pairs among several has two columns "
+            "of ids, which name their kinds, and weights in a third. Counts of three kinds at once are for "
+            "MultiCODE in Python."
+        )
     if file.width > 3 and weight is None:
         raise DataError(
             f"{file.path} has {file.width} columns; a table of pairs among several has two columns of ids, "
