@@ -109,24 +109,10 @@ def in_one_place(counts: csr_array) -> float:
 
 def drawn(joint: rs.Map, name: str, **options: Any) -> None:
     """Save a picture, with a palette of 256 colours so that it stays small."""
-    path = save_picture(telling(joint), Path(f"{name}.png"), dpi=100, size=(12.0, 10.0), **options)
+    path = save_picture(joint, Path(f"{name}.png"), dpi=100, size=(12.0, 10.0), **options)
     with Image.open(path) as picture:
         small = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
     small.save(path, optimize=True)
-
-
-def telling(joint: rs.Map) -> rs.Map:
-    """Add to each thing its contribution, by which names are chosen: its share in the spread of its kind.
-
-    The most frequent words lie in the middle and say little, those farthest out are rare; so the squared
-    distance from the middle is weighed by the root of the frequency.
-    """
-    groups = []
-    for kind in joint.groups:
-        group = joint.group(kind)
-        spread = np.sqrt(group.fields["degree"]) * (group.coordinates**2).sum(axis=1)
-        groups.append(replace(group, fields={**group.fields, "contribution": spread / spread.sum()}))
-    return rs.Map(groups, model=joint.model, drawn_by=joint.drawn_by)
 
 
 def near(joint: rs.Map, *things: str) -> None:

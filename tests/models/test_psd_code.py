@@ -229,7 +229,7 @@ def test_memory_is_told_before_it_is_taken(monkeypatch):
     with pytest.warns(RelscapeWarning, match=r"3000 rows and 2000 columns: about 2\.4 GB.*factored"):
         psd_code._check_memory(3000, 2000)
     monkeypatch.setattr(psd_code, "_machine_memory", lambda: 10**8)
-    with pytest.raises(ParameterError, match=r"0\.8 GB, but this machine has 0\.1 GB.*'factored', or CODE"):
+    with pytest.raises(ParameterError, match=r"2\.4 GB, but this machine has 0\.1 GB.*'factored', or CODE"):
         psd_code._check_memory(3000, 2000)
     monkeypatch.setattr(psd_code, "_machine_memory", lambda: None)
     with warnings.catch_warnings():
