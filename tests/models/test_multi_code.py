@@ -176,7 +176,7 @@ def test_three_way_counts(rng):
     assert unweighted.models_ == {key: "UUM"}
 
 
-def test_two_variables_as_tuples_are_mm(rng, tables):
+def test_the_cells_of_two_kinds_may_be_listed(tables):
     """(indices, counts) is understood for two kinds too."""
     counts = tables["doc", "word"]
     cells = np.argwhere(counts > 0)

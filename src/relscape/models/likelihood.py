@@ -20,7 +20,7 @@ from relscape.objectives.pairs import PairDistribution, pair_distribution
 from relscape.protocols import AnyArray, FloatArray, IntArray, RelationOperator, SparseArray
 from relscape.solvers.result import SolveResult
 
-__all__ = ["START_SIZE", "LikelihoodModel", "contribution", "in_principal_axes", "spectral_start"]
+__all__ = ["START_SIZE", "LikelihoodModel", "in_principal_axes", "prominence", "spectral_start"]
 
 START_SIZE = 0.3
 
@@ -145,7 +145,8 @@ class LikelihoodModel(CoEmbeddingModel):
     def transform_columns(self, X: Any, exact: bool = False) -> FloatArray:
         """Place new column objects by their relations to the fitted rows (m × q).
 
-        ``exact`` as in ``transform``, with rows and columns exchanged: for CM and CU.
+        ``exact`` as in ``transform``, with rows and columns exchanged: for CM and CU (CM not with equal rows,
+        where the weights of all columns would change).
         """
         if exact and self._side_to_refine("column", 0):
             check_is_fitted(self)
@@ -173,14 +174,19 @@ class LikelihoodModel(CoEmbeddingModel):
         known = new[:, self.column_defined_]
         known = _profiles(known) if self.equal_rows else known
         sums = self.column_masses_[self.column_defined_] * self._total()
-        fitted = self._distribution()
-        return fitted.place_rows_exactly(known, sums, "M" in self.model, getattr(self, "ridge", 0.0))
+        ridge = getattr(self, "ridge", 0.0)
+        return self._distribution().place_rows_exactly(known, sums, ridge, marginal="M" in self.model)
 
     def _exact_columns(self, new: SparseArray) -> FloatArray:
-        known = self._row_shares(new[:, self.row_defined_])
-        sums = np.ones(known.shape[1]) if self.equal_rows else self.row_degrees_[self.row_defined_]
-        fitted = self._distribution().transposed()
-        return fitted.place_rows_exactly(known, sums, "M" in self.model, getattr(self, "ridge", 0.0))
+        if self.equal_rows and "M" in self.model:
+            raise ParameterError(
+                "exact=True: with equal_rows a new column of CM changes the weight of every other one, which "
+                "needs the counts of the fit; the model does not keep them. Model CU does not need them."
+            )
+        known, sums = new[:, self.row_defined_], self.row_degrees_[self.row_defined_]
+        ridge, marginal = getattr(self, "ridge", 0.0), "M" in self.model
+        turned = self._distribution().transposed()
+        return turned.place_rows_exactly(known, sums, ridge, marginal, self.equal_rows)
 
     def _total(self) -> float:
         """Give the sum of the table fitted on: of counts, or of one profile a row."""
@@ -201,11 +207,11 @@ class LikelihoodModel(CoEmbeddingModel):
         return np.asarray(np.divide(ridge * self._total(), sums, out=np.zeros_like(sums), where=sums > 0))
 
     def _row_fields(self) -> dict[str, AnyArray]:
-        return {**super()._row_fields(), "contribution": contribution(self.row_degrees_, self.row_embedding_)}
+        return {**super()._row_fields(), "prominence": prominence(self.row_degrees_, self.row_embedding_)}
 
     def _column_fields(self) -> dict[str, AnyArray]:
-        shares = contribution(self.column_degrees_, self.column_embedding_)
-        return {**super()._column_fields(), "contribution": shares}
+        shares = prominence(self.column_degrees_, self.column_embedding_)
+        return {**super()._column_fields(), "prominence": shares}
 
     def to_map(self) -> Map:
         """Give the map of both kinds, with the likelihood among its scores."""
@@ -215,7 +221,7 @@ class LikelihoodModel(CoEmbeddingModel):
         return joint
 
 
-def contribution(degrees: FloatArray, points: FloatArray) -> FloatArray:
+def prominence(degrees: FloatArray, points: FloatArray) -> FloatArray:
     """Say how telling each object is, by which names in pictures are chosen; NaN without a place.
 
     What is most frequent lies in the middle and says little, what is farthest out is rare: the squared

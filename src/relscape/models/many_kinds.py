@@ -23,7 +23,7 @@ from relscape.maps.state import ModelState
 from relscape.models.base import group_of, owned_files, told_of_lost
 from relscape.models.climbing import solver_report
 from relscape.models.inputs import matched, refuse_negative
-from relscape.models.likelihood import contribution
+from relscape.models.likelihood import prominence
 from relscape.models.multi_settings import texts_of
 from relscape.models.relations import Key, named
 from relscape.models.state import model_from_state, model_state, read_state
@@ -187,6 +187,8 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
         keys = self.keys_
         for turned in (pair, pair[::-1]):
             if len(pair) == 2 and kind in pair and turned in keys:
+                if self.weights_[turned] == 0:
+                    raise DataError(f"{named(turned)} has weight 0 in this model, so it can place nothing.")
                 return keys.index(turned), turned.index(kind)
         joined = [named(known) for known in keys if len(known) == 2 and kind in known]
         raise UnknownNameError(f"fitted relation of two kinds that places {kind!r}:", named(pair), joined)
@@ -257,7 +259,7 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
     def _fields(self, kind: str) -> dict[str, AnyArray]:
         """Give what the model knows of every thing of a kind, besides its place."""
         degrees = self.degrees_[kind]
-        return {"degree": degrees, "contribution": contribution(degrees, self.embeddings_[kind])}
+        return {"degree": degrees, "prominence": prominence(degrees, self.embeddings_[kind])}
 
     def _state(self) -> ModelState:
         """Lay the model down, with the relations in its settings named by text."""

@@ -43,7 +43,8 @@ class MultiCODE(ManyKindsModel):
         kinds, is taken as it is and names all tables.
     models : str or dict
         Two letters for all tables of two kinds, see :class:`CODE`; or a dict by pairs of kinds, where tables
-        that are not named are CM. Tables of K kinds take K letters, M or U; without any, all are M.
+        that are not named are CM (within one kind p(second | first); the paper's p(first | second) is MC).
+        Tables of K kinds take K letters, M or U; without any, all are M.
     ridge : float
         Weight ρ of the penalty ρ Σ‖point‖², which keeps points from running away.
     start : {"ca", "random"} or dict
@@ -254,11 +255,13 @@ class MultiCODE(ManyKindsModel):
             if kind not in self.start:
                 raise ParameterError(f"start: there are no places for kind {kind!r}.")
             points = np.asarray(self.start[kind], dtype=np.float64)
-            if points.shape != (there.size, self.n_components) or not np.isfinite(points[there]).all():
+            if points.shape != (there.size, self.n_components):
                 raise ParameterError(
-                    f"start: the places of kind {kind!r} have shape {points.shape}; give finite ones for all "
-                    f"its things, {(there.size, self.n_components)}."
+                    f"start: the places of kind {kind!r} have shape {points.shape}; give some for all its "
+                    f"things, {(there.size, self.n_components)}."
                 )
+            if not np.isfinite(points[there]).all():
+                raise ParameterError(f"start: places of kind {kind!r} are NaN or infinite; give finite ones.")
             stacked.append(points[there])
         return np.concatenate(stacked)
 

@@ -18,7 +18,7 @@ from relscape.protocols import FloatArray
 __all__ = ["place_frozen", "refine_exact"]
 
 _STEPS, _HALVINGS = 200, 40
-_STILL = 1e-12
+_STILL = 1e-14  # of the value: where a full step more is all that is left
 
 
 def place_frozen(
@@ -93,7 +93,8 @@ def _newton(means, points, base, ridge, origin):  # type: ignore[no-untyped-def]
         for _ in range(_STEPS):
             step = np.linalg.solve(hessian, gradient)
             slope = np.sum(step * gradient)
-            if slope < _STILL * _STILL:
+            if slope < _STILL * max(1.0, abs(value)):
+                x = x + step
                 break
             length = 1.0
             moved = False
@@ -166,8 +167,8 @@ def refine_exact(
         sizes, axes = np.linalg.eigh(hessian)
         step = -axes @ ((axes.T @ gradient) / np.maximum(np.abs(sizes), 1e-9 * weight))
         slope = float(step @ gradient)
-        if -slope < _STILL * _STILL:
-            break
+        if -slope < _STILL * max(1.0, abs(value)):
+            return np.asarray(x + step)
         for halving in range(_HALVINGS):
             trial = x + 0.5**halving * step
             reached = parts(trial)

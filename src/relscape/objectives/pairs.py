@@ -87,21 +87,28 @@ class PairDistribution:
         return placed
 
     def place_rows_exactly(
-        self, counts: SparseArray, column_sums: FloatArray, marginal: bool, ridge: float
+        self,
+        counts: SparseArray,
+        column_sums: FloatArray,
+        ridge: float,
+        marginal: bool = False,
+        equal: bool = False,
     ) -> FloatArray:
         """Place new rows where columns condition (MC, UC) by the exact likelihood of the enlarged table.
 
         ``column_sums`` are those of the table fitted on; ``marginal`` says that the model has the rows'
-        marginal as a factor. Starts from :meth:`place_rows`.
+        marginal as a factor, or else ``equal`` may say that every column weighs the same whatever its sum.
+        Starts from :meth:`place_rows`.
         """
-        total = column_sums.sum()
+        total, n = column_sums.sum(), len(column_sums)
         mass = np.asarray(counts.sum(axis=1)).ravel() / total
         placed = self.place_rows(counts, ridge / np.maximum(mass, np.finfo(float).tiny))
-        log_normalisers = np.log(column_sums / total) - self.column_factors
+        log_normalisers = np.log(np.full(n, 1 / n) if equal else column_sums / total) - self.column_factors
         for i in np.flatnonzero(np.isfinite(placed).all(axis=1)):
             new = counts[[i]].toarray().ravel()
             sums = column_sums + new
-            shares, masses = new / sums.sum(), sums / sums.sum()
+            weights = n * sums if equal else np.full(n, sums.sum())
+            shares, masses = new / weights, sums / weights
             ratio = shares.sum() / (1.0 - shares.sum()) if marginal else 1.0
             log_odds = np.log(ratio) - log_normalisers
             placed[i] = refine_exact(placed[i], shares, self.columns, masses, log_odds, ridge)

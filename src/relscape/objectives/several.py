@@ -21,7 +21,7 @@ __all__ = ["PairTerm", "RowProblems", "SeveralTables", "Term", "TupleTerm", "pla
 
 _FAR = 1e40
 _STEPS, _HALVINGS = 200, 40
-_STILL = 1e-24
+_STILL = 1e-14  # of the value: where a full step more is all that is left
 
 
 class Term(Protocol):
@@ -147,8 +147,8 @@ def _climb(parts: list[tuple[RowProblems, FloatArray, int]], ridge: float, x: Fl
     for _ in range(_STEPS):
         step = np.linalg.solve(hessian, gradient)
         slope = float(step @ gradient)
-        if slope < _STILL:
-            break
+        if slope < _STILL * max(1.0, abs(value)):
+            return np.asarray(x + step)
         for halving in range(_HALVINGS):
             trial = x + 0.5**halving * step
             reached = _state(parts, ridge, trial)

@@ -65,8 +65,8 @@ def draw_map(
         field are grey. A field where most things have a value of their own is refused.
     labels : int or mapping of kind to int, optional
         At most how many names to write, in all or for each kind; 40 in all when not said. New things
-        put on the map come first, then those of largest "contribution", "degree" or "mass", or those
-        farthest out when no such field is known, as far as they find room.
+        put on the map come first, then those of largest "contribution", "prominence", "degree" or
+        "mass", or those farthest out when no such field is known, as far as they find room.
     title : str, optional
         Instead of the names of the kinds.
     size : pair of float
