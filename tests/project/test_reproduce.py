@@ -11,12 +11,11 @@ import pytest
 from relscape.data import EntitySet, Relation, RelationalData
 from relscape.errors import StorageError, UnknownNameError
 from relscape.models.registry import METHODS
-from relscape.project.coembedding import PROCEDURES
 from relscape.project.experiments import Claim, Experiment, experiment, experiments
 from relscape.project.fitting import coembeddings, placed
 from relscape.project.outcome import Findings
 from relscape.project.report import report_tables, write_results
-from relscape.project.runner import Run, run_experiment
+from relscape.project.runner import PROCEDURES, Run, run_experiment
 from relscape.project.samples import sampled_text, themed_relation
 from relscape.project.verdicts import RULES, judged
 
@@ -24,7 +23,7 @@ NAMES = ["coembed-cost", "coembed-links", "coembed-neighbourhoods", "coembed-syn
 
 
 def test_every_experiment_can_be_read_and_judged():
-    known = experiments()
+    known = {name: entry for name, entry in experiments().items() if name.startswith("coembed-")}
     assert list(known) == NAMES
     for entry in known.values():
         assert entry.procedure in PROCEDURES

@@ -106,7 +106,8 @@ def curves(
                     color = CLASS_COLORS[number % len(CLASS_COLORS)]
                     panel.plot(*zip(*points, strict=True), style, marker="o", ms=3, color=color, label=method)
             panel.set(title=name, xlabel=along, ylabel=measure)
-            panel.set_xticks(_apart([at for (at,) in table]))
+            ticks = _apart([at for (at,) in table])
+            panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
             if logarithmic:
                 panel.set_yscale("log")
             for side in ("top", "right"):

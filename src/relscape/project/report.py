@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,17 +39,18 @@ def report_tables(run: Run) -> list[ReportTable]:
             rows.append([*map(str, place), "ours", *(_cell(values.get(m)) for m in methods)])
             beside = _beside(run, dict(zip(found.keys, place, strict=True)), measure)
             if beside:
-                rows.append([*map(str, place), "check", *(_cell(beside.get(m)) for m in methods)])
+                values = beside["values"]
+                source = beside.get("source", "check")
+                rows.append([*map(str, place), source, *(_cell(values.get(m)) for m in methods)])
         tables.append(ReportTable(measure, [*found.keys, "", *methods], rows))
     return tables
 
 
-def _beside(run: Run, place: dict[str, Any], measure: str) -> dict[str, float]:
+def _beside(run: Run, place: dict[str, Any], measure: str) -> Mapping[str, Any] | None:
     for figure in run.experiment.figures:
         if figure["measure"] == measure and all(figure.get(key) == at for key, at in place.items()):
-            values: dict[str, float] = figure["values"]
-            return values
-    return {}
+            return figure
+    return None
 
 
 def _cell(value: float | None) -> str:
