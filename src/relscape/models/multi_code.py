@@ -179,7 +179,7 @@ class MultiCODE(ManyKindsModel):
                 f"{named(relation.kinds)}: {own.sum()} things are related to themselves; this is left out "
                 "(exclude_self=False keeps it).",
                 RelscapeWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         if own.all():
             raise DataError(f"{named(relation.kinds)} relates nothing but things with themselves.")

@@ -108,9 +108,9 @@ class PSDCODE(LikelihoodModel):
         Whether to climb on from the map found by the likelihood of CODE itself (with a ridge of 1e-6).
     equal_rows : bool
         Whether every row counts the same whatever its sum.
-    solver : {"gradient", "factored"}
-        Projected gradients on G, (m + n)² numbers, for up to a few thousand objects; or descent in a factor
-        of G, for larger tables. Both stop by a certificate of optimality.
+    solver : {"factored", "gradient"}
+        Descent in a factor of G, much the faster; or the paper's projected gradients on G itself, (m + n)²
+        numbers, for up to some hundred objects. Both stop by a certificate of optimality.
     tolerance : float
         Of the certificate, as a part of λ.
     max_iterations : int
@@ -122,8 +122,8 @@ class PSDCODE(LikelihoodModel):
         Centred, in principal axes.
     log_likelihood_ : float
         Average log p(x, y) of an observed pair on this map, in nats.
-    saturated_log_likelihood_ : float
-        What no model of this table can exceed.
+    one_place_log_likelihood_, saturated_log_likelihood_ : float
+        What it would be with all objects in one place, and what no model of this table can exceed.
     lambda_ : float
         The λ chosen.
     gram_eigenvalues_ : array
@@ -152,7 +152,7 @@ class PSDCODE(LikelihoodModel):
         lambda_ratio: float = 1e-3,
         polish: bool = False,
         equal_rows: bool = False,
-        solver: str = "gradient",
+        solver: str = "factored",
         tolerance: float = 1e-3,
         max_iterations: int = 1000,
     ) -> None:
@@ -187,8 +187,8 @@ class PSDCODE(LikelihoodModel):
             points = self.polish_result_.point
         points = in_principal_axes(points)
         self._keep(points[:m], points[m:], table)
-        self.saturated_log_likelihood_ = table.saturated
         self.log_likelihood_ = log_likelihood(table, self.model, points[:m], points[m:])
+        self._note_ends(table)
 
     def _check(self) -> None:
         check_model(self.model)

@@ -80,7 +80,7 @@ class SDR(LikelihoodModel):
     Attributes
     ----------
     row_embedding_, column_embedding_ : arrays, m × k and n × k
-    log_likelihood_, saturated_log_likelihood_ : float
+    log_likelihood_, one_place_log_likelihood_, saturated_log_likelihood_ : float
     solve_result_, restarts_
         As those of :class:`CODE`.
     """
@@ -127,6 +127,6 @@ class SDR(LikelihoodModel):
         )
         fitted = balanced(table, self.solve_result_.point)
         self._keep_distribution(fitted, table)
-        self.saturated_log_likelihood_ = table.saturated
         penalty = self.ridge * float((self.solve_result_.point[:, :-1] ** 2).sum())
         self.log_likelihood_ = penalty - self.solve_result_.value
+        self._note_ends(table)
