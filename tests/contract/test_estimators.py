@@ -37,7 +37,7 @@ def model(request):
 
 def digits(model):
     """How closely two computations of one result agree: to rounding, or to where an iteration stops."""
-    return 5e-3 if isinstance(model, PSDCODE) else 1e-5 if isinstance(model, LikelihoodModel) else 1e-8
+    return 5e-2 if isinstance(model, PSDCODE) else 1e-5 if isinstance(model, LikelihoodModel) else 1e-8
 
 
 def places_columns_exactly(model):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relscape.errors import DataError, UnknownNameError
+from relscape.errors import DataError, RelscapeWarning, UnknownNameError
 from relscape.sources.several import pair_files, read_several, relate_the_same
 
 
@@ -48,7 +48,9 @@ def test_weights(write):
         write("c.csv", "doc,author,role\nd1,x,first\n"),
     ]
     assert [file.weight for file in pair_files(files, "n")] == ["n", "uses", None]
-    assert read_several(files, "n").matrix("doc-word").sum() == 3
+    with pytest.warns(RelscapeWarning, match="are not used") as told:
+        assert read_several(files, "n").matrix("doc-word").sum() == 3
+    assert ["'note'" in str(told[0].message), "'role'" in str(told[1].message)] == [True, True]
     with pytest.raises(UnknownNameError, match="'m'"):
         pair_files(files, "m")
     with pytest.raises(DataError, match=r"a\.csv has 4 columns"):

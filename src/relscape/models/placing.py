@@ -54,6 +54,12 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
     if kind not in data.entities:
         raise DataError(f"the new data has no {kind!r}; it has {', '.join(data.kinds)}.")
     if many:
+        within = [r.name for r in data.relations.values() if r.rows == r.columns]
+        if within:
+            raise DataError(
+                f"{', '.join(within)} joins one kind with itself, which does not say what is new and what is "
+                "known; place by it in Python, with the model's place(kind, {(kind, kind): counts})."
+            )
         found = model.place(kind, data)
     else:
         found = model.transform(data) if kind == kinds[0] else model.transform_columns(data)

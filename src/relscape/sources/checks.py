@@ -107,8 +107,8 @@ def fault(value: str | None, decimal_commas: bool, if_missing: str) -> tuple[str
     if number < 0:
         return (
             f"{shown} is negative",
-            "Weights say how strongly things relate: shift or drop the negative ones, or let them through "
-            "with allow_negative.",
+            "Weights say how strongly things relate: shift or drop the negative ones, or, in Python, let "
+            "them through with allow_negative.",
         )
     return f"{shown} is not written as numbers are here", "Write it plainly, as in 1500 or 1.5."
 

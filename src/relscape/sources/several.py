@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 
 from relscape.data import EntitySet, Relation, RelationalData
 from relscape.data.labels import number
-from relscape.errors import DataError, UnknownNameError, listing
+from relscape.errors import DataError, RelscapeWarning, UnknownNameError, listing
 from relscape.protocols import IntArray
 from relscape.sources.files import Paths
 from relscape.sources.scans import Scan, Session, opened
@@ -22,13 +23,14 @@ __all__ = ["PairFile", "pair_files", "read_several", "relate_the_same", "united"
 
 @dataclass(frozen=True)
 class PairFile:
-    """A file as a table of pairs: its first two columns, the column of weights, and its number of columns."""
+    """A file as a table of pairs: its first two columns, that of weights, how many there are, the others."""
 
     path: Path
     rows: str
     columns: str
     weight: str | None
     width: int
+    unused: tuple[str, ...]
 
     @property
     def within(self) -> bool:
@@ -65,15 +67,16 @@ def _pair_file(session: Session, scan: Scan, weight: str | None) -> PairFile:
         )
     if weight not in names[2:]:
         weight = names[2] if len(names) > 2 and _numeric(session, scan, names[2]) else None
-    return PairFile(scan.path, names[0], names[1], weight, len(names))
+    unused = tuple(name for name in names[2:] if name != weight)
+    return PairFile(scan.path, names[0], names[1], weight, len(names), unused)
 
 
 def _numeric(session: Session, scan: Scan, name: str) -> bool:
-    """Tell whether a column holds numbers; a few that are none are faults, which reading will name."""
+    """Tell whether a column holds numbers; what among them is none is a fault, which reading will name."""
     [(numbers, total)] = session.rows(
         f"SELECT count({scan.number(name)}), count({scan.column(name).sql}) FROM {scan.source}"
     )
-    return bool(2 * numbers > total)
+    return bool(numbers > 0 or total == 0)
 
 
 def relate_the_same(files: Iterable[PairFile]) -> bool:
@@ -106,17 +109,18 @@ def read_several(
 
 
 def _refuse_wide(file: PairFile, weight: str | None) -> None:
-    if file.width == 3 and file.weight is None:
-        raise DataError(
-            f"{file.path}: the third column holds no numbers; a table of pairs among several has two columns "
-            "of ids, which name their kinds, and weights in a third. Counts of three kinds at once are for "
-            "MultiCODE in Python."
-        )
     if file.width > 3 and weight is None:
         raise DataError(
             f"{file.path} has {file.width} columns; a table of pairs among several has two columns of ids, "
             "which name their kinds, and weights in a third. If its first two are the ids, name the one with "
-            "the weights; otherwise read it by itself."
+            "the weights (--weight)."
+        )
+    if file.unused:
+        warnings.warn(
+            f"{file.path}: the columns {listing(file.unused)} are not used; the first two, {file.rows!r} "
+            f"and {file.columns!r}, are taken as related.",
+            RelscapeWarning,
+            stacklevel=4,
         )
 
 
