@@ -63,7 +63,7 @@ def numpy_evaluation(p: csr_array, block: int) -> Callable[[Any], tuple[float, A
         value, gradient = 0.0, np.zeros_like(point)
         masses, moments = np.zeros(len(right)), np.zeros_like(right)
         for start in range(0, m, block):
-            x, w = left[start : start + block], rows_mass[start : start + block, None]
+            x, w = left[start : min(start + block, m)], rows_mass[start : start + block, None]
             squares = (x**2).sum(axis=1)[:, None] + (right**2).sum(axis=1) - 2 * x @ right.T
             exponents = logs - squares
             top = exponents.max(axis=1, keepdims=True)
@@ -71,7 +71,7 @@ def numpy_evaluation(p: csr_array, block: int) -> Callable[[Any], tuple[float, A
             z = q.sum(axis=1, keepdims=True)
             value += float((w * (top + np.log(z))).sum())
             q *= w / z
-            gradient[start : start + block] = 2 * (q @ right)
+            gradient[start : start + len(x)] = 2 * (q @ right)
             masses += q.sum(axis=0)
             moments += q.T @ x
         times, turned = p @ right, p.T @ left

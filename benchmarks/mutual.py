@@ -27,11 +27,13 @@ def prepare_decomposition(matrix: csr_array) -> Callable[[], str]:
     from relscape.matrix.mutual import mutual_weights
     from relscape.matrix.operators import LocalRelation
     from relscape.models.mutual import mutual_axes
+    from relscape.solvers.spectral import one_thread
 
     relation = LocalRelation(matrix)
 
     def work() -> str:
-        axes = mutual_axes(relation, mutual_weights(relation, 1.5, 1.25), 2)
+        with one_thread():  # as a fit does it
+            axes = mutual_axes(relation, mutual_weights(relation, 1.5, 1.25), 2)
         return f"σ = {axes.sigma[0]:.6f}"
 
     return work

@@ -28,8 +28,8 @@ TREE_POINTS_PER_NEIGHBOUR = 32
 # Distances whose relative difference is below this may be ordered differently by the tree and by us.
 UNCLEAR = 1e-9
 
-# Up to this many distances one plain table is quicker than a tree or threads.
-FEW_DISTANCES = 2_000_000
+# Up to this many distances one plain table is quicker than a tree, or than threads where no tree helps.
+FEW_DISTANCES, SOME_DISTANCES = 100_000, 2_000_000
 
 
 def nearest(points: Any, queries: Any, k: int) -> tuple[FloatArray, IntArray]:
@@ -71,9 +71,10 @@ def nearest(points: Any, queries: Any, k: int) -> tuple[FloatArray, IntArray]:
 def kth_distance(points: Any, queries: Any, k: int) -> FloatArray:
     """Give the distance from every query to its ``k``-th nearest point."""
     points, queries = _clouds(points, queries, k)
-    if len(points) * len(queries) <= FEW_DISTANCES:
+    tree_helps = _tree_helps(points, k)
+    if len(points) * len(queries) <= (FEW_DISTANCES if tree_helps else SOME_DISTANCES):
         return np.asarray(np.partition(cdist(queries, points), k - 1, axis=1)[:, k - 1])
-    if _tree_helps(points, k):
+    if tree_helps:
         return np.asarray(_tree(points).query(queries, k=[k], workers=-1)[0][:, 0])
     squares, _ = kth_nearest(points, queries, k)
     return np.sqrt(squares)
