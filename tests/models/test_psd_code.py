@@ -17,7 +17,7 @@ from relscape.matrix.operators import LocalRelation
 from relscape.models import psd_code
 from relscape.models.psd_code import PSDCODE
 from relscape.objectives.cooccurrence import MODELS, CooccurrenceObjective, Table
-from relscape.solvers.descent import best_of
+from relscape.solvers.descent import lowest, minimise
 
 # Known optima of CM on the smoking table (section 12 of the specification).
 BEST = {1: -2.6547035011, 2: -2.6500635786, 3: -2.6497569375}
@@ -95,7 +95,8 @@ def test_every_model_has_a_path_that_bounds_its_low_rank_optima(counts, model, r
     assert (column(fitted, "log_likelihood") <= fitted.saturated_log_likelihood_).all()
     penalty, trace = fitted.path_[-1]["lambda"], fitted.path_[-1]["trace"]
     objective = CooccurrenceObjective(Table(LocalRelation(counts)), model, penalty)
-    low = best_of(objective, [rng.uniform(-1, 1, (35, 2)) for _ in range(2)], tolerance=1e-5)
+    starts = [rng.uniform(-1, 1, (35, 2)) for _ in range(2)]
+    low = lowest([minimise(objective, start, tolerance=1e-5) for start in starts])
     assert penalty * trace - fitted.path_[-1]["log_likelihood"] <= low.value + 1e-6
 
 

@@ -15,7 +15,7 @@ from relscape.objectives.cooccurrence import (
     log_likelihood,
     pair_likelihood,
 )
-from relscape.solvers.descent import best_of, minimise
+from relscape.solvers.descent import lowest, minimise
 from relscape.sources.classic import load_smoking
 
 SMOKING = load_smoking().matrix().toarray().astype(float)
@@ -72,7 +72,8 @@ def differences(function, point, step=1e-5):
 def optimum(counts, model, q, ridge=0.0, starts=4, seed=0):
     rng = np.random.default_rng(seed)
     objective = CooccurrenceObjective(table_of(counts), model, ridge)
-    result = best_of(objective, [rng.uniform(-1, 1, (sum(counts.shape), q)) for _ in range(starts)])
+    first = [rng.uniform(-1, 1, (sum(counts.shape), q)) for _ in range(starts)]
+    result = lowest([minimise(objective, start) for start in first])
     return result, result.point[: len(counts)], result.point[len(counts) :]
 
 

@@ -35,6 +35,7 @@ class LikelihoodModel(CoEmbeddingModel):
 
     model: str
     equal_rows: bool
+    ridge: float
     row_log_factors_: FloatArray
     column_log_factors_: FloatArray
     log_normaliser_: float
@@ -191,8 +192,9 @@ class LikelihoodModel(CoEmbeddingModel):
         known = new[:, self.column_defined_]
         known = _profiles(known) if self.equal_rows else known
         sums = self.column_masses_[self.column_defined_] * self._total()
-        ridge = getattr(self, "ridge", 0.0)
-        return self._distribution().place_rows_exactly(known, sums, ridge, marginal="M" in self.model)
+        return self._distribution().place_rows_exactly(
+            known, sums, self._penalty(), marginal="M" in self.model
+        )
 
     def _exact_columns(self, new: SparseArray) -> FloatArray:
         if self.equal_rows and "M" in self.model:
@@ -201,9 +203,12 @@ class LikelihoodModel(CoEmbeddingModel):
                 "needs the counts of the fit; the model does not keep them. Model CU does not need them."
             )
         known, sums = new[:, self.row_defined_], self.row_degrees_[self.row_defined_]
-        ridge, marginal = getattr(self, "ridge", 0.0), "M" in self.model
         turned = self._distribution().transposed()
-        return turned.place_rows_exactly(known, sums, ridge, marginal, self.equal_rows)
+        return turned.place_rows_exactly(known, sums, self._penalty(), "M" in self.model, self.equal_rows)
+
+    def _penalty(self) -> float:
+        """Give the weight of the penalty on squared size that held the objects of the fit."""
+        return self.ridge
 
     def _total(self) -> float:
         """Give the sum of the table fitted on: of counts, or of one profile a row."""
@@ -217,11 +222,12 @@ class LikelihoodModel(CoEmbeddingModel):
 
     def _newcomer_ridge(self, known: SparseArray, equal: bool) -> FloatArray:
         """Hold newcomers as firmly as objects of their mass were held in the fit."""
-        ridge = getattr(self, "ridge", 0.0)
         if equal:
-            return np.full(known.shape[0], ridge * self.row_defined_.sum())
+            return np.full(known.shape[0], self._penalty() * self.row_defined_.sum())
         sums = np.asarray(known.sum(axis=1)).ravel()
-        return np.asarray(np.divide(ridge * self._total(), sums, out=np.zeros_like(sums), where=sums > 0))
+        return np.asarray(
+            np.divide(self._penalty() * self._total(), sums, out=np.zeros_like(sums), where=sums > 0)
+        )
 
     def _row_fields(self) -> dict[str, AnyArray]:
         return {**super()._row_fields(), "prominence": prominence(self.row_degrees_, self.row_embedding_)}

@@ -71,11 +71,13 @@ class _Decomposer:
     def __init__(self, relation: RelationOperator, k: int, zeta: FloatArray | None) -> None:
         self._relation, self._k, self._zeta = relation, k, zeta
         self._starts: dict[tuple[float, float], FloatArray] = {}
+        self.finals: dict[tuple[float, float], MutualAxes] = {}
 
     def __call__(self, eta_rows: float, eta_columns: float, final: bool = False) -> MutualAxes:
         weights = mutual_weights(self._relation, eta_rows, eta_columns)
-        if final:  # as the fit itself will do it, so that Γ is the same to the last pair
-            return self._sized(mutual_axes(self._relation, weights, self._k), weights)
+        if final:  # with all digits: one of these will be the fit
+            axes = self.finals[eta_rows, eta_columns] = mutual_axes(self._relation, weights, self._k)
+            return self._sized(axes, weights)
         start = None
         if self._starts:
             nearest = min(self._starts, key=lambda e: (abs(e[0] - eta_rows) + abs(e[1] - eta_columns), e))
@@ -181,15 +183,16 @@ class CoEmbedding(BlockwiseModel):
         self.row_loadings_, self.column_loadings_ = np.zeros((n, k)), np.zeros((m, k))
         self.row_weights_, self.column_weights_ = np.zeros(m), np.zeros(n)
         for number, part in enumerate(self._parts(relation)):
+            found = None
             if number == 0:
-                parameters = self._choose(part.relation, fixed, zeta)
+                parameters, found = self._choose(part.relation, fixed, zeta)
             weights = mutual_weights(part.relation, parameters.eta_rows, parameters.eta_columns)
-            axes = mutual_axes(part.relation, weights, k)
+            axes = found or mutual_axes(part.relation, weights, k)
             if number == 0:
                 check_axes(axes.sigma, relation.shape)
                 self.eigenvalues_ = axes.sigma**2
             self._lay_out(axes, weights, parameters, zeta, part)
-            if number == 0:
+            if number == 0 and found is None:
                 self._score(part)
 
     def _fixed(self) -> dict[str, float]:
@@ -223,20 +226,22 @@ class CoEmbedding(BlockwiseModel):
 
     def _choose(
         self, relation: RelationOperator, fixed: dict[str, float], zeta: FloatArray | None
-    ) -> MutualParameters:
-        """Take the parameters as given, or search those that are "auto"."""
+    ) -> tuple[MutualParameters, MutualAxes | None]:
+        """Take the parameters as given, or search those that are "auto", which finds the axes too, and Γ."""
         if zeta is not None:
             fixed = {**fixed, "xi": 1.0, "gamma": 0.0}
         neighbourhood = Neighbourhood(self.k_rows, self.k_columns, self.ties)
         self.search_trace_: list[dict[str, Any]] = []
         self.search_reason_ = "all parameters are given"
+        axes = None
         if len(fixed) == 4:
             parameters = MutualParameters(**fixed)
         elif not isinstance(relation, LocalRelation):
             raise ParameterError("'auto' needs the relation in memory; for an operator give all four.")
         else:
+            decompose = _Decomposer(relation, self.n_components, zeta)
             choice = choose_parameters(
-                _Decomposer(relation, self.n_components, zeta),
+                decompose,
                 csr_array(relation.matrix),
                 neighbourhood,
                 fixed,
@@ -245,9 +250,11 @@ class CoEmbedding(BlockwiseModel):
             )
             parameters, neighbourhood = choice.parameters, choice.neighbourhood
             self.search_trace_, self.search_reason_ = choice.trace, choice.reason
+            self.gamma_loss_, self.gamma_pairs_ = choice.gamma
+            axes = decompose.finals[parameters[:2]]
         self.parameters_ = parameters._asdict()
         self.search_neighbourhood_: list[Any] = list(neighbourhood)
-        return parameters
+        return parameters, axes
 
     def _lay_out(
         self,
@@ -271,16 +278,16 @@ class CoEmbedding(BlockwiseModel):
         self.column_loadings_[part.rows] = weights.a[:, None] * psi * column_weights
 
     def _score(self, part: Part) -> None:
-        """Set Γ of the largest part: exact after a search, else from a sample of pairs."""
+        """Set Γ of the largest part for given parameters, from a sample of pairs."""
         if not isinstance(part.relation, LocalRelation):
             self.gamma_loss_, self.gamma_pairs_ = np.nan, 0
             return
         searched = Neighbourhood(*self.search_neighbourhood_)
         pairs = mutual_pairs(part.relation.matrix, *searched)
         rows, columns = self.row_embedding_[part.rows], self.column_embedding_[part.columns]
-        sample = None if self.search_trace_ else _GAMMA_SAMPLE
-        terms = gamma_of_pairs(pairs, rows, columns, *searched, sample, 0)
-        self.gamma_loss_, self.gamma_pairs_ = terms
+        self.gamma_loss_, self.gamma_pairs_ = gamma_of_pairs(
+            pairs, rows, columns, *searched, _GAMMA_SAMPLE, 0
+        )
 
     def _place_rows(self, new: SparseArray) -> FloatArray:
         new = self._within_one_block(new, self.column_component_)

@@ -84,7 +84,16 @@ class _Yardstick(NamedTuple):
     def gamma(self, placed: tuple[FloatArray, FloatArray]) -> GammaTerms:
         """Give Γ of a map of all objects."""
         rows, columns = placed
-        return gamma_of_pairs(self.pairs, rows[self.rows], columns[self.columns], *self.neighbourhood)
+        return self.gamma_among((rows[self.rows], columns[self.columns]))
+
+    def among(self, axes: MutualAxes) -> MutualAxes:
+        """Keep of the axes what concerns the objects judged by."""
+        return axes._replace(psi=axes.psi[self.rows], phi=axes.phi[self.columns])
+
+    def gamma_among(self, placed: tuple[FloatArray, FloatArray]) -> GammaTerms:
+        """Give Γ of a map of only the objects judged by."""
+        rows, columns = placed
+        return gamma_of_pairs(self.pairs, rows, columns, *self.neighbourhood)
 
 
 def axis_weights(sigma: FloatArray, xi: float, gamma: float) -> tuple[FloatArray, FloatArray]:
@@ -193,11 +202,12 @@ class _Judge:
     def best_scales(self, axes: MutualAxes, *etas: float) -> tuple[float, MutualParameters]:
         """Search ξ and γ by steps of shrinking width on their grid, from CA's and BGP's values."""
         seen: dict[tuple[int, int], tuple[float, float]] = {}
+        near = self._yardstick.among(axes)
 
         def loss(at: tuple[int, int]) -> tuple[float, float]:
             if at not in seen:
                 parameters = self._parameters(etas, at)
-                terms = self._yardstick.gamma(_placed(axes, parameters.xi, parameters.gamma))
+                terms = self._yardstick.gamma_among(_placed(near, parameters.xi, parameters.gamma))
                 seen[at] = (terms.loss, parameters.distance())
             return seen[at]
 

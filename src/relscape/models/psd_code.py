@@ -166,8 +166,7 @@ class PSDCODE(LikelihoodModel):
         self.tolerance = tolerance
         self.max_iterations = max_iterations
 
-    @property
-    def ridge(self) -> float:
+    def _penalty(self) -> float:
         """How firmly the fit held its objects near the middle; newcomers are held likewise."""
         return POLISH_RIDGE if self.polish else self.lambda_
 

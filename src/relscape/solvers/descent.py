@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from relscape.protocols import Callback, FloatArray, Objective
 from relscape.solvers.result import SolveResult
 from relscape.solvers.spectral import one_thread
 
-__all__ = ["METHODS", "best_of", "lowest", "minimise"]
+__all__ = ["METHODS", "lowest", "minimise"]
 
 METHODS = ("lbfgs", "cg")
 
@@ -77,27 +77,11 @@ def minimise(
     return walk.result(outcome, max_iterations)
 
 
-def best_of(
-    objective: Objective,
-    starts: Iterable[FloatArray],
-    method: str = "lbfgs",
-    tolerance: float = 1e-8,
-    max_iterations: int = 2000,
-    callback: Callback | None = None,
-    scale: FloatArray | None = None,
-) -> SolveResult:
-    """Walk downhill from every start and keep the lowest end.
-
-    Among ends as low within 1e-9 of the value, the most compact one wins: the smallest norm about the mean.
-    Parameters are those of ``minimise``; a callback that stops one walk does not stop the next.
-    """
-    return lowest(
-        [minimise(objective, start, method, tolerance, max_iterations, callback, scale) for start in starts]
-    )
-
-
 def lowest(ends: Sequence[SolveResult]) -> SolveResult:
-    """Choose among the ends of several descents: the lowest, of equally low ones the most compact."""
+    """Choose among the ends of several descents: the lowest.
+
+    Of ends as low within 1e-9 of the value, the most compact one wins: the smallest norm about the mean.
+    """
     if not ends:
         raise ParameterError("starts is empty; expected at least one start.")
     best = ends[0]
