@@ -7,7 +7,15 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from relscape.errors import DataError, ParameterError
-from relscape.matrix.neighbours import count_nearer, kth_distance, kth_nearest, nearest, pair_squares
+from relscape.matrix import neighbours
+from relscape.matrix.neighbours import (
+    are_near,
+    count_nearer,
+    kth_distance,
+    kth_nearest,
+    nearest,
+    pair_squares,
+)
 
 
 def cloud(rng, size, dimensions, kind):
@@ -115,3 +123,18 @@ def test_what_cannot_be_used_is_refused(rng):
         count_nearer(points, points, np.full((5, 1), 5))
     with pytest.raises(ParameterError, match="one row for each of 5 queries"):
         count_nearer(points, points, np.zeros((4, 1), dtype=int))
+
+
+@pytest.mark.parametrize("counted", [0, 10**9])
+@pytest.mark.parametrize("d", [2, 12])
+def test_whether_a_pair_is_near(rng, monkeypatch, counted, d):
+    """Whichever way it is found, also where distances are equal."""
+    monkeypatch.setattr(neighbours, "COUNTED_DISTANCES", counted)
+    points, queries = (rng.integers(0, 4, size=(n, d)).astype(float) for n in (400, 50))
+    whose, target = rng.integers(0, 50, 300), rng.integers(0, 400, 300)
+    table = ((queries[:, None] - points[None]) ** 2).sum(axis=2)
+    squares = table[whose, target]
+    expected = squares <= np.sort(table, axis=1)[whose, 6]
+    np.testing.assert_array_equal(are_near(points, queries, whose, squares, 7), expected)
+    nudged = squares * (1.0 + 1e-13)
+    np.testing.assert_array_equal(are_near(points, queries, whose, nudged, 7, slack=1e-12), expected)

@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 from relscape.errors import DataError, ParameterError
 from relscape.protocols import BoolArray, FloatArray, IntArray
 
-__all__ = ["count_nearer", "kth_distance", "kth_nearest", "nearest", "pair_squares"]
+__all__ = ["are_near", "count_nearer", "kth_distance", "kth_nearest", "nearest", "pair_squares"]
 
 TREE_DIMENSIONS = 10
 # A tree pays off when it can skip most points: not for few of them, nor for a large share as neighbours.
@@ -30,6 +30,8 @@ UNCLEAR = 1e-9
 
 # Up to this many distances one plain table is quicker than a tree, or than threads where no tree helps.
 FEW_DISTANCES, SOME_DISTANCES = 100_000, 2_000_000
+# Up to this many, counting what lies nearer than a pair is quicker than finding the k nearest by a tree.
+COUNTED_DISTANCES = 10_000_000
 
 
 def nearest(points: Any, queries: Any, k: int) -> tuple[FloatArray, IntArray]:
@@ -78,6 +80,21 @@ def kth_distance(points: Any, queries: Any, k: int) -> FloatArray:
         return np.asarray(_tree(points).query(queries, k=[k], workers=-1)[0][:, 0])
     squares, _ = kth_nearest(points, queries, k)
     return np.sqrt(squares)
+
+
+def are_near(
+    points: Any, queries: Any, whose: IntArray, squares: FloatArray, k: int, slack: float = 0.0
+) -> BoolArray:
+    """Tell whether points at squared distances from the queries ``whose`` are among their ``k`` nearest.
+
+    Points at equal distance all count, also where distances differ relatively by less than ``slack``.
+    """
+    points, queries = _clouds(points, queries, k)
+    if len(points) * len(whose) <= COUNTED_DISTANCES:
+        borders = squares / (1.0 + slack) ** 2
+        return np.asarray(_count_within(_by_coordinate(points), queries, whose, borders) < k)
+    asked, place = np.unique(whose, return_inverse=True)
+    return np.asarray(np.sqrt(squares) <= kth_distance(points, queries[asked], k)[place] * (1.0 + slack))
 
 
 def kth_nearest(points: Any, queries: Any, k: int) -> tuple[FloatArray, IntArray]:
@@ -219,6 +236,19 @@ def _kth(axes, queries, k):  # type: ignore[no-untyped-def]
         borders[q] = border
         last[q] = p
     return borders, last
+
+
+@njit(parallel=True, cache=True)
+def _count_within(axes, queries, whose, borders):  # type: ignore[no-untyped-def]
+    counts = np.zeros(whose.size, np.int64)
+    for pair in prange(whose.size):
+        squares = _squares(axes, queries[whose[pair]])
+        border = borders[pair]
+        before = 0
+        for p in range(squares.size):
+            before += squares[p] < border
+        counts[pair] = before
+    return counts
 
 
 @njit(parallel=True, cache=True)

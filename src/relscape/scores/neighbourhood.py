@@ -20,7 +20,7 @@ from relscape.matrix.mutual_pairs import (
     mutual_pairs,
     strongest,
 )
-from relscape.matrix.neighbours import count_nearer, kth_distance, kth_nearest, pair_squares
+from relscape.matrix.neighbours import are_near, count_nearer, kth_nearest, pair_squares
 from relscape.protocols import BoolArray, FloatArray, IntArray, SparseArray
 
 __all__ = ["GammaTerms", "defined_part", "gamma_loss", "gamma_of_pairs", "gamma_terms", "mean_rank"]
@@ -147,13 +147,11 @@ def _is_near(
     ties: str,
 ) -> BoolArray:
     """Tell which points j are among the k nearest of their query i, asking only the queries that occur."""
+    if ties != "index":
+        return are_near(points, queries, i, squares, k, SLACK)
     asked, whose = np.unique(i, return_inverse=True)
-    if ties == "index":
-        border, last = kth_nearest(points, queries[asked], k)
-        near = (squares < border[whose]) | ((squares == border[whose]) & (j <= last[whose]))
-    else:
-        near = np.sqrt(squares) <= kth_distance(points, queries[asked], k)[whose] * (1.0 + SLACK)
-    return np.asarray(near, dtype=bool)
+    border, last = kth_nearest(points, queries[asked], k)
+    return np.asarray((squares < border[whose]) | ((squares == border[whose]) & (j <= last[whose])))
 
 
 def mean_rank(R: Any, rows: Any, columns: Any, top: int = 10) -> float:
