@@ -26,8 +26,28 @@ GROUPS = {
         "MultiCODE",
         "ParametricEmbedding",
         "SDR",
+        "COVA",
+        "SNE",
+        "TSNE",
+        "SupervisedSNE",
+        "SupervisedTSNE",
         "load_model",
     ),
+    "Settings of cohort models": (
+        "GaussianAffinity",
+        "CosineAffinity",
+        "DistanceAffinity",
+        "GaussianConfidence",
+        "StudentConfidence",
+        "KernelConfidence",
+        "RangeConfidence",
+        "SNEPrototypes",
+        "TSNEPrototypes",
+        "MDSPrototypes",
+        "LaplacianPrototypes",
+        "RelationFeatures",
+    ),
+    "Choosing": ("choose_weights", "keep_neighbourhoods", "tuning"),
     "Maps": ("Map", "place"),
     "Scores": (
         "gamma_loss",
@@ -38,10 +58,14 @@ GROUPS = {
         "doc_word",
         "authorship",
         "normalized_purity",
+        "cohort_separation",
+        "cohort_position",
+        "cohort_neighbors",
+        "neighbor_preservation",
         "scores",
     ),
 }
-BESIDE = ("relscape.plot", "relscape.errors")
+BESIDE = ("relscape.tuning", "relscape.plot", "relscape.errors")
 
 
 def write_pages(folder: Path) -> list[Path]:
@@ -53,7 +77,8 @@ def write_pages(folder: Path) -> list[Path]:
     pages = [_write(folder, name, _page(name, getattr(relscape, name))) for name in relscape.__all__]
     pages += [_write(folder, name.partition(".")[2], _module_page(name)) for name in BESIDE]
     sections = {**GROUPS, "Others": tuple(others)} if others else dict(GROUPS)
-    sections["Beside them"] = tuple(name.partition(".")[2] for name in BESIDE)
+    beside = (name.partition(".")[2] for name in BESIDE)
+    sections["Beside them"] = tuple(name for name in beside if name not in grouped)
     return [*pages, _write(folder, "index", _index(sections))]
 
 

@@ -7,11 +7,22 @@ if TYPE_CHECKING:
     from relscape import datasets, scores
     from relscape.data import EntitySet, Relation, RelationalData
     from relscape.maps import Map
+    from relscape.matrix.affinity import CosineAffinity, DistanceAffinity, GaussianAffinity
+    from relscape.matrix.confidence import (
+        GaussianConfidence,
+        KernelConfidence,
+        RangeConfidence,
+        StudentConfidence,
+    )
+    from relscape.matrix.features import RelationFeatures
     from relscape.models.acas import ACAS
+    from relscape.models.baselines import SNE, TSNE, SupervisedSNE, SupervisedTSNE
     from relscape.models.code import CODE
+    from relscape.models.cova import COVA
     from relscape.models.multi_code import MultiCODE
     from relscape.models.mutual import CoEmbedding
     from relscape.models.placing import place
+    from relscape.models.prototypes import LaplacianPrototypes, MDSPrototypes, SNEPrototypes, TSNEPrototypes
     from relscape.models.psd_code import PSDCODE
     from relscape.models.registry import load_model
     from relscape.models.special import SDR, ParametricEmbedding
@@ -25,15 +36,20 @@ if TYPE_CHECKING:
     from relscape.scores import (
         authorship,
         class_word_error,
+        cohort_neighbors,
+        cohort_position,
+        cohort_separation,
         doc_doc,
         doc_word,
         gamma_loss,
         mean_rank,
+        neighbor_preservation,
         normalized_purity,
         one_nn_error,
     )
     from relscape.sources.tables import read
     from relscape.sources.text import read_text
+    from relscape.tuning.cohorts import choose_weights, keep_neighbourhoods
 
 __version__ = "0.1.0"
 
@@ -42,26 +58,49 @@ __all__ = [
     "CFRM",
     "CODE",
     "CORT",
+    "COVA",
     "PSDCODE",
     "SDR",
+    "SNE",
+    "TSNE",
     "BipartiteSpectral",
     "CoEmbedding",
     "CorrespondenceAnalysis",
+    "CosineAffinity",
+    "DistanceAffinity",
     "EntitySet",
+    "GaussianAffinity",
+    "GaussianConfidence",
+    "KernelConfidence",
+    "LaplacianPrototypes",
     "LatentSemanticIndexing",
+    "MDSPrototypes",
     "Map",
     "MultiCODE",
     "ParametricEmbedding",
+    "RangeConfidence",
     "Relation",
+    "RelationFeatures",
     "RelationalData",
+    "SNEPrototypes",
+    "StudentConfidence",
+    "SupervisedSNE",
+    "SupervisedTSNE",
+    "TSNEPrototypes",
     "authorship",
+    "choose_weights",
     "class_word_error",
+    "cohort_neighbors",
+    "cohort_position",
+    "cohort_separation",
     "datasets",
     "doc_doc",
     "doc_word",
     "gamma_loss",
+    "keep_neighbourhoods",
     "load_model",
     "mean_rank",
+    "neighbor_preservation",
     "normalized_purity",
     "one_nn_error",
     "place",
@@ -75,25 +114,48 @@ _HOMES = {
     "CFRM": "models.spectral",
     "CODE": "models.code",
     "CORT": "models.spectral",
+    "COVA": "models.cova",
     "PSDCODE": "models.psd_code",
     "SDR": "models.special",
+    "SNE": "models.baselines",
+    "TSNE": "models.baselines",
     "BipartiteSpectral": "models.spectral",
     "CoEmbedding": "models.mutual",
     "CorrespondenceAnalysis": "models.spectral",
+    "CosineAffinity": "matrix.affinity",
+    "DistanceAffinity": "matrix.affinity",
     "EntitySet": "data",
+    "GaussianAffinity": "matrix.affinity",
+    "GaussianConfidence": "matrix.confidence",
+    "KernelConfidence": "matrix.confidence",
+    "LaplacianPrototypes": "models.prototypes",
     "LatentSemanticIndexing": "models.spectral",
+    "MDSPrototypes": "models.prototypes",
     "Map": "maps",
     "MultiCODE": "models.multi_code",
     "ParametricEmbedding": "models.special",
+    "RangeConfidence": "matrix.confidence",
     "Relation": "data",
+    "RelationFeatures": "matrix.features",
     "RelationalData": "data",
+    "SNEPrototypes": "models.prototypes",
+    "StudentConfidence": "matrix.confidence",
+    "SupervisedSNE": "models.baselines",
+    "SupervisedTSNE": "models.baselines",
+    "TSNEPrototypes": "models.prototypes",
     "authorship": "scores",
+    "choose_weights": "tuning.cohorts",
     "class_word_error": "scores",
+    "cohort_neighbors": "scores",
+    "cohort_position": "scores",
+    "cohort_separation": "scores",
     "doc_doc": "scores",
     "doc_word": "scores",
     "gamma_loss": "scores",
+    "keep_neighbourhoods": "tuning.cohorts",
     "load_model": "models.registry",
     "mean_rank": "scores",
+    "neighbor_preservation": "scores",
     "normalized_purity": "scores",
     "one_nn_error": "scores",
     "place": "models.placing",

@@ -1,8 +1,8 @@
 """The front door to data sets: those that are always there, and public ones that a person has.
 
-``load_stdlib``, ``make_shape`` and the classic tables work on every machine. The public sets are read from
-the folder that the environment variable ``RELSCAPE_DATA`` names; :func:`convert` makes them from their
-publishers' files.
+``load_stdlib``, ``make_shape``, ``make_cohorts`` and the classic tables work on every machine. The public
+sets are read from the folder that the environment variable ``RELSCAPE_DATA`` names; :func:`convert` makes
+them from their publishers' files.
 
 >>> [info.name for info in available() if not info.tables]
 ['stdlib', 'smoking', 'hair_eye', 'caithness']
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from relscape.sources.catalogue import CATALOGUE, DatasetInfo, dataset_info
 from relscape.sources.classic import load_caithness, load_hair_eye, load_smoking
+from relscape.sources.cohort_shapes import CohortShape, make_cohorts
 from relscape.sources.convert import convert
 from relscape.sources.public import (
     LabelledPoints,
@@ -30,9 +31,10 @@ from relscape.sources.public import (
     load_wn18,
 )
 from relscape.sources.shapes import Shape, make_shape
-from relscape.sources.stdlib import load_stdlib, load_stdlib_triples
+from relscape.sources.stdlib import load_stdlib, load_stdlib_facts, load_stdlib_triples
 
 __all__ = [
+    "CohortShape",
     "DatasetInfo",
     "LabelledPoints",
     "Shape",
@@ -53,10 +55,12 @@ __all__ = [
     "load_shapes2d",
     "load_smoking",
     "load_stdlib",
+    "load_stdlib_facts",
     "load_stdlib_triples",
     "load_umls",
     "load_webkb",
     "load_wn18",
+    "make_cohorts",
     "make_shape",
 ]
 

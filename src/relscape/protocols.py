@@ -75,6 +75,36 @@ class Objective(Protocol):
 
 
 @runtime_checkable
+class BatchObjective(Objective, Protocol):
+    """Something to be minimised that can also be looked at in parts, such as some of its samples."""
+
+    def value_and_gradient_of(self, point: FloatArray, terms: IntArray) -> tuple[float, FloatArray]:
+        """Give value and gradient of the objective made of these terms only, named by their numbers."""
+        ...
+
+
+@runtime_checkable
+class Manifold(Protocol):
+    """The set a solver may move on: which directions are allowed, and how to walk along one."""
+
+    def project(self, point: FloatArray, vector: FloatArray) -> FloatArray:
+        """Give the nearest tangent direction at a point; a gradient becomes the one along the set."""
+        ...
+
+    def retract(self, point: FloatArray, tangent: FloatArray) -> FloatArray:
+        """Walk from a point along a tangent direction and land on the set again."""
+        ...
+
+    def repair(self, point: FloatArray) -> FloatArray:
+        """Bring a point that has left the set back to it; a point of the set comes back as it is."""
+        ...
+
+    def random(self, rng: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
+        """Draw a point."""
+        ...
+
+
+@runtime_checkable
 class Callback(Protocol):
     """Watches a solver at work."""
 

@@ -309,6 +309,12 @@ def test_place_on_an_aligned_map(relscape, pairs, made):
     np.testing.assert_allclose(doc[grown.locate("doc:d9")[1]], doc[grown.locate("doc:d1")[1]], atol=1e-10)
 
 
+def test_a_knowledge_graph_gives_one_relation_a_predicate(relscape, data_dir):
+    assert relscape("coembed", "--dataset", "nations", "--relation", "treaties", "-o", "maps/treaties").code == 0
+    assert "55 relations" in relscape("coembed", "--dataset", "nations").err
+    assert "1,345 relations" in relscape("datasets", "info", "fb15k").out
+
+
 def test_datasets(relscape):
     assert "cora" in relscape("datasets", "list").out
     assert relscape("datasets", "list", "--json").json["smoking"]["present"] is True

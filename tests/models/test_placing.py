@@ -93,3 +93,45 @@ def test_new_things_from_a_data_frame(data):
     frame = pd.DataFrame(data.matrix().toarray()[[7]], index=["new"], columns=data.entities["word"].ids)
     group = rs.place(joint, frame).group("doc")
     assert_allclose(group.coordinates[-1], group.coordinates[7], atol=1e-12)
+
+
+# ---------------------------------------------------------------------- samples on maps of cohorts
+
+
+@pytest.fixture
+def cells(rng):
+    labels = np.array(["ale", "mead", "tea"], dtype=object)[np.arange(60) % 3]
+    X = 4.0 * np.eye(3)[np.arange(60) % 3] + rng.normal(size=(60, 3))
+    return pd.DataFrame(X, columns=["a", "b", "c"], index=[f"c{i}" for i in range(60)]), labels
+
+
+def test_new_samples_by_features(cells):
+    """A twin comes to its original's place, in whatever order its features come."""
+    frame, labels = cells
+    joint = rs.COVA(random_state=0).fit(frame, labels).to_map()
+    new = frame.iloc[[7]][["c", "a", "b"]].set_axis(["twin"])
+    grown = rs.place(joint, new).group("sample")
+    assert grown.ids[-1] == "twin"
+    assert_allclose(grown.coordinates[-1], grown.coordinates[7], atol=1e-8)
+    assert grown.fields["placed"].tolist() == [False] * 60 + [True]
+    assert grown.fields["cohort"][-1] is None
+
+
+def test_new_samples_by_relations(data):
+    classes = np.array(["x", "y"], dtype=object)[np.arange(30) % 2]
+    joint = rs.COVA(n_components=1, random_state=0).fit(data, classes).to_map()
+    grown = rs.place(joint, twin(data, "doc", 7, "new")).group("doc")
+    assert_allclose(grown.coordinates[-1], grown.coordinates[7], atol=1e-8)
+
+
+def test_new_samples_that_cannot_be_placed(cells):
+    frame, labels = cells
+    joint = rs.COVA(random_state=0).fit(frame, labels).to_map()
+    with pytest.raises(DataError, match=r"lack 1 of the 3 features .* 'c'"):
+        rs.place(joint, frame[["a", "b"]])
+    with pytest.raises(DataError, match="1 blank cell; fill"):
+        rs.place(joint, frame.iloc[:2].mask(frame.iloc[:2] == frame.iloc[0, 0]))
+    with pytest.raises(ParameterError, match="of kind 'sample', not 'cohort'"):
+        rs.place(joint, frame, "cohort")
+    with pytest.raises(DataError, match="joins 'doc' and 'word'"):
+        rs.place(joint, rs.RelationalData.from_matrix(np.eye(3), "doc", "word"))

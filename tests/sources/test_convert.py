@@ -98,10 +98,15 @@ def test_knowledge_graphs(tmp_path: Path, made: Path) -> None:
         },
     )
     assert convert("nations", source, made) == {"train": 3, "valid": 1, "test": 1}
-    data = datasets.load_nations()
-    assert data.entities["entity"].ids.tolist() == ["cuba", "uk", "usa", "ussr"]
-    assert data.matrix("ally").toarray()[1:3, 1:3].tolist() == [[0, 1], [1, 0]]
-    assert list(datasets.load_nations("test").relations) == ["trade"]
+    with pytest.warns(RelscapeWarning, match=r"test: 1 entities do not occur .* \('ussr'\)"):
+        graph = datasets.load_nations()
+    assert graph.entities.tolist() == ["cuba", "uk", "usa", "ussr"]
+    assert graph.named(graph.train).tolist() == [
+        ["uk", "ally", "usa"],
+        ["usa", "ally", "uk"],
+        ["uk", "trade", "cuba"],
+    ]
+    assert graph.named(graph.test).tolist() == [["cuba", "trade", "ussr"]]
 
 
 @pytest.mark.parametrize(
@@ -111,17 +116,19 @@ def test_knowledge_graphs(tmp_path: Path, made: Path) -> None:
 def test_published_file_names_and_labels(
     name: str, prefix: str, labels: list[str], tmp_path: Path, made: Path
 ) -> None:
-    files = {f"{prefix}{split}.txt": "1\t_is\t2\n" for split in ("train", "valid", "test")}
+    facts = {"train": "1\t_is\t2\n", "valid": "2\t_is\t1\n", "test": "1\t_is\t1\n"}
+    files = {f"{prefix}{split}.txt": fact for split, fact in facts.items()}
     files["wordnet-mlj12-definitions.txt"] = "1\t__dog_NN_1\tbarks\n"
     assert convert(name, write(tmp_path / "orig", files), made)["entities"] == 2
-    assert getattr(datasets, f"load_{name}")().entities["entity"].shown.tolist() == labels
+    assert getattr(datasets, f"load_{name}")().shown.tolist() == labels
 
 
 def test_wn18_without_definitions(tmp_path: Path, made: Path) -> None:
-    files = {f"wordnet-mlj12-{split}.txt": "1\t_is\t2\n" for split in ("train", "valid", "test")}
+    facts = {"train": "1\t_is\t2\n", "valid": "2\t_is\t1\n", "test": "1\t_is\t1\n"}
+    files = {f"wordnet-mlj12-{split}.txt": fact for split, fact in facts.items()}
     source = write(tmp_path / "orig", files)
     convert("wn18", source, made)
-    assert datasets.load_wn18().entities["entity"].shown.tolist() == ["1", "2"]
+    assert datasets.load_wn18().shown.tolist() == ["1", "2"]
     (source / "wordnet-mlj12-definitions.txt").write_text("1\n", encoding="utf-8")
     with pytest.raises(FormatError, match=r"definitions\.txt, line 1: expected an id and a label"):
         datasets.convert("wn18", source, made)

@@ -13,7 +13,7 @@ import pytest
 from relscape.data import RelationalData
 from relscape.errors import StorageError
 from relscape.sources import stdlib
-from relscape.sources.stdlib import load_stdlib, load_stdlib_triples
+from relscape.sources.stdlib import load_stdlib, load_stdlib_facts, load_stdlib_triples
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +137,13 @@ def test_facts_are_known_truths() -> None:
     assert ("argparse", "imports", "sys") in facts
     assert ("statistics.mean", "raises", "statistics.StatisticsError") in facts
     assert not any(part.startswith("_") for fact in facts for name in fact for part in name.split("."))
+
+
+def test_facts_as_a_graph() -> None:
+    graph = load_stdlib_facts()
+    assert [*map(tuple, graph.named(graph.train))] == load_stdlib_triples()
+    dealt = graph.split(random_state=0)
+    assert len(dealt.test) == round(0.1 * len(graph.train))
 
 
 def test_nothing_that_is_scanned_is_imported(library: RelationalData) -> None:

@@ -6,6 +6,7 @@ import ast
 import re
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,13 +23,15 @@ from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
 from relscape.maps.layout import METHODS as LAYOUTS
 from relscape.maps.store import check_target
-from relscape.models.registry import METHODS, Method, method
+from relscape.models.registry import Method, method, methods
 from relscape.protocols import AnyArray
 
-__all__ = ["coembed"]
+__all__ = ["coembed", "model_parameters"]
 
 _SECONDS_A_PAIR = 3e-8
 _SECONDS_A_CELL, _USUAL_ITERATIONS = 1e-8, 500
+
+_METHODS = methods("coembedding", "multicode")
 
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Directory of the map to write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
@@ -38,7 +41,7 @@ MethodName = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help=f"One of {', '.join(METHODS)}.",
+        help=f"One of {', '.join(_METHODS)}.",
         show_default="ca; multicode for files of more than two kinds",
     ),
 ]
@@ -138,7 +141,7 @@ def _checked(target: Path, layout: str | None, align_to: Path | None, dimensions
 def _method(source: Reading, name: str | None) -> Method:
     """Find the method: the one named, or the one that files of so many kinds need."""
     several = source.several
-    chosen = method(name or ("multicode" if several else "ca"))
+    chosen = method(name or ("multicode" if several else "ca"), _METHODS)
     if several and chosen.family != "multicode":
         raise ParameterError(
             f"{', '.join(source.files)} relate more than two kinds, by the first two columns of each, and "
@@ -151,7 +154,7 @@ def _method(source: Reading, name: str | None) -> Method:
 def _model(chosen: Method, dimensions: int, letters: str | None, given: list[str]) -> Any:
     """Build the estimator; --model is short for its parameter of that name."""
     model_class = chosen.model_class()
-    parameters = _parameters(model_class, given)
+    parameters = model_parameters(model_class, given)
     if letters is not None:
         name = next((n for n in ("model", "models") if n in model_class().get_params()), None)
         if name is None:
@@ -199,16 +202,17 @@ def _expected(model: Any, data: RelationalData, pairs: int) -> str:
     return f"about {seconds / 60:.0f} minutes" if seconds > 90 else f"about {seconds:.0f} seconds"
 
 
-def _parameters(model_class: type[Any], given: list[str]) -> dict[str, Any]:
-    """Read ``name=value`` settings, checked against what the model knows."""
-    known = model_class().get_params()
+def model_parameters(model_class: type[Any], given: list[str], options: Sequence[str] = ()) -> dict[str, Any]:
+    """Read ``name=value`` settings, checked against what the model knows and has no option for."""
+    others = {"n_components", *options}
+    known = [name for name in model_class().get_params() if name not in others]
     parameters = {}
     for setting in given:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise ParameterError(f"--param {setting}: write name=value, such as {next(iter(known))}=3.")
-        if name not in known or name == "n_components":
-            raise UnknownNameError("parameter", name, [n for n in known if n != "n_components"])
+            raise ParameterError(f"--param {setting}: write name=value, such as {known[0]}=3.")
+        if name not in known:
+            raise UnknownNameError("parameter", name, known)
         try:
             parameters[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from relscape import __version__, progress
-from relscape.cli import coembed, demo, doctor, inspect, picture, placing, reproduce, sets
+from relscape.cli import coembed, cohorts, demo, doctor, inspect, move, picture, placing, reproduce, sets
 from relscape.cli.console import Bars, complain
 from relscape.errors import RelscapeError, RelscapeWarning
 
@@ -29,6 +29,8 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(coembed.coembed)
+app.command()(cohorts.cohorts)
+app.command()(move.move)
 app.command()(placing.place)
 app.command()(inspect.neighbors)
 app.command()(picture.plot)

@@ -30,8 +30,9 @@ def plot(
     full: Annotated[bool, typer.Option("--full", help="Show all points, also far outliers.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
 ) -> None:
-    """Draw a map with readable labels."""
-    from relscape.plot import save_picture
+    """Draw a map with readable labels; one of cohorts with their prototypes, unless --color says else."""
+    from relscape.plot import draw_cohorts, draw_map, save_picture
+    from relscape.plot.cohorts import shows_cohorts
 
     joint = Map.load(map_path)
     if axes is not None and layout not in (None, "axes"):
@@ -39,16 +40,12 @@ def plot(
     if layout is not None or axes is not None:
         joint = joint.layout(layout or "axes", _two_axes(axes or "1,2", joint.n_components))
     target = output or Path(f"{map_path}".rstrip("/\\") + ".png")
-    save_picture(
-        joint,
-        target,
-        kinds=kinds,
-        color=color,
-        labels=labels,
-        title=title,
-        size=_two_numbers(size, "--size", "11x8"),
-        full=full,
-    )
+    sides = _two_numbers(size, "--size", "11x8")
+    if shows_cohorts(joint) and kinds is None and color is None:
+        figure = draw_cohorts(joint, labels=labels, title=title, size=sides, full=full)
+    else:
+        figure = draw_map(joint, kinds=kinds, color=color, labels=labels, title=title, size=sides, full=full)
+    save_picture(figure, target)
     if as_json:
         print_json({"picture": str(target)})
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +10,11 @@ import typer
 from relscape.cli import reading
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.reading import Reading
+from relscape.cli.samples import new_samples, renamed
 from relscape.data import RelationalData
 from relscape.maps import Map
 from relscape.maps.store import check_target
-from relscape.models.registry import METHODS
+from relscape.models.registry import METHODS, methods
 
 __all__ = ["place"]
 
@@ -47,7 +47,7 @@ def place(
             check_target(output)
         source = Reading(tuple(files), rows, columns, weight, text, id, encoding=encoding, sheet=sheet)
         source = source.filled_from(old.provenance.get("source", {}))
-        data = _new_things(source, old)
+        data = new_samples(source, old) if _has_cohorts(old) else _new_things(source, old)
         fresh = kind or _kind_of_the_new(data, old)
         grown = place_on(old, data, fresh)
         if output is not None:
@@ -96,11 +96,12 @@ def _has_many_kinds(joint: Map) -> bool:
     return joint.model == METHODS["multicode"].class_name
 
 
+def _has_cohorts(joint: Map) -> bool:
+    return joint.model in {entry.class_name for entry in methods("cohorts").values()}
+
+
 def _renamed(data: RelationalData, old: Map) -> RelationalData:
     """Give the two kinds of a table the names they have on the map, first to first, unless they match."""
-    relation = data.relation()
     if set(data.kinds) & set(old.groups):
         return data
-    rows = replace(data.entities[relation.rows], kind=old.groups[0])
-    columns = replace(data.entities[relation.columns], kind=old.groups[-1])
-    return RelationalData([rows, columns], [replace(relation, rows=rows.kind, columns=columns.kind)])
+    return renamed(data, old.groups[0], old.groups[-1])

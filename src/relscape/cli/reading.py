@@ -193,15 +193,16 @@ class Reading:
 
 
 def load_dataset(name: str) -> RelationalData:
-    """Load a data set by its name."""
+    """Load a data set by its name; of a knowledge graph, the training facts, one relation a predicate."""
     from relscape import datasets
+    from relscape.data.triples import KnowledgeGraph
 
     loadable = {loader.removeprefix("load_") for loader in datasets.__all__ if loader.startswith("load_")}
-    loadable -= {"shapes2d", "stdlib_triples"}
+    loadable -= {"shapes2d", "stdlib_facts", "stdlib_triples"}
     if name not in loadable:
         raise UnknownNameError("data set", name, sorted(loadable))
-    data: RelationalData = getattr(datasets, f"load_{name}")()
-    return data
+    data: RelationalData | KnowledgeGraph = getattr(datasets, f"load_{name}")()
+    return data.to_data("train") if isinstance(data, KnowledgeGraph) else data
 
 
 def parse_ngrams(text: str) -> tuple[int, int]:

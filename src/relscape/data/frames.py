@@ -82,7 +82,7 @@ def weight_column(column: Any, name: str) -> AnyArray:
     return weights
 
 
-def _numbers(column: Any, name: str) -> AnyArray:
+def _numbers(column: Any, name: str, what: str = "weight column") -> AnyArray:
     """Read a column as floats, NaN where a value is missing; one of another type is refused."""
     kind = column.type
     if not (
@@ -92,16 +92,16 @@ def _numbers(column: Any, name: str) -> AnyArray:
         or pa.types.is_decimal(kind)
         or pa.types.is_null(kind)
     ):
-        raise DataError(f"weight column {name!r} holds {kind}, not numbers.")
+        raise DataError(f"{what} {name!r} holds {kind}, not numbers.")
     numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return np.asarray(numbers, dtype=np.float64)
 
 
-def _refuse_infinite(weights: AnyArray, name: str) -> None:
+def _refuse_infinite(weights: AnyArray, name: str, what: str = "weight column") -> None:
     broken = np.flatnonzero(np.isinf(weights))
     if broken.size:
         raise DataError(
-            f"weight column {name!r} has {broken.size} values that are not finite, the first at row "
+            f"{what} {name!r} has {broken.size} values that are not finite, the first at row "
             f"{broken[0]}: {weights[broken[0]]}. Correct them."
         )
 
@@ -136,11 +136,12 @@ class WideTable(NamedTuple):
     kinds: tuple[str, str]
 
 
-def wide_table(frame: Any) -> WideTable:
+def wide_table(frame: Any, what: str = "weight column") -> WideTable:
     """Read a contingency table: its numbers, the names of its rows and columns, and their positions.
 
     Names are text here, whatever they are in the frame; the positions find the columns there again, as
-    in ``frame.iloc[:, positions]``. Blank cells are read as 0, with a warning that counts them.
+    in ``frame.iloc[:, positions]``. Blank cells are read as 0, with a warning that counts them. ``what`` is
+    what messages call a column.
     """
     index = _named_index(frame)
     table = arrow_table(frame if index is None else frame.reset_index(drop=True))
@@ -156,9 +157,9 @@ def wide_table(frame: Any) -> WideTable:
         row_ids = as_text(range(table.num_rows))
     if not names or table.num_rows == 0:
         raise DataError("the wide table has no numbers: it needs at least one row and one numeric column.")
-    matrix = np.column_stack([_numbers(table.column(n), n) for n in names])
+    matrix = np.column_stack([_numbers(table.column(n), n, what) for n in names])
     for k, name in enumerate(names):
-        _refuse_infinite(matrix[:, k], name)
+        _refuse_infinite(matrix[:, k], name, what)
     blank = np.isnan(matrix)
     matrix[blank] = 0.0
     warn_of_blanks(int(blank.sum()))

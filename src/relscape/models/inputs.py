@@ -21,7 +21,7 @@ from relscape.errors import DataError, RelscapeWarning, listing
 from relscape.matrix.operators import LocalRelation
 from relscape.protocols import AnyArray, RelationOperator, SparseArray, TextArray
 
-__all__ = ["GivenRelation", "matched", "read_new", "read_relation", "refuse_negative"]
+__all__ = ["GivenRelation", "matched", "matrix_digest", "read_new", "read_relation", "refuse_negative"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def read_relation(estimator: BaseEstimator, X: Any) -> GivenRelation:
         columns = _named(column_kind, wide.column_ids if wide else None, matrix.shape[1])
     refuse_negative(matrix, rows, columns)
     relation_ = LocalRelation(matrix)
-    fingerprint = X.fingerprint() if isinstance(X, RelationalData) else _digest(relation_.matrix)
+    fingerprint = X.fingerprint() if isinstance(X, RelationalData) else matrix_digest(relation_.matrix)
     return GivenRelation(relation_, rows, columns, fingerprint)
 
 
@@ -177,7 +177,7 @@ def refuse_negative(matrix: Any, rows: EntitySet | None, columns: EntitySet | No
     )
 
 
-def _digest(matrix: Any) -> str:
+def matrix_digest(matrix: Any) -> str:
     """Digest the content of a matrix, whatever precision or index width it is stored in."""
     digest = hashlib.sha256(str(matrix.shape).encode())
     if issparse(matrix):

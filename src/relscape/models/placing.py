@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from relscape.data import EntitySet, RelationalData
 from relscape.data.frames import wide_table
-from relscape.errors import DataError, ParameterError
+from relscape.errors import DataError, ParameterError, RelscapeWarning, listing
 from relscape.maps import Group, Map
 from relscape.maps.align import stored_motion
 from relscape.maps.layout import continued, picture_of
+from relscape.models.cohort_base import CohortModel
+from relscape.models.inputs import matched
 from relscape.models.many_kinds import ManyKindsModel
 from relscape.models.registry import revive
 from relscape.protocols import AnyArray, FloatArray
@@ -29,8 +33,9 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
         A map that carries its model.
     data : RelationalData or data frame
         One relation between the new things and things already on the map, matched by id; on a map of
-        several relations any number of them. A frame is wide, with a row a thing of the map's first kind
-        and a column a thing of its second.
+        several relations any number of them; on a map of cohorts, between new samples and features. A
+        frame is wide, with a row a thing of the map's first kind and a column a thing of its second, or a
+        feature.
     kind : str, optional
         The kind of the new things; by default the map's first kind (the rows).
 
@@ -43,6 +48,8 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
     if map_.model_state is None:
         raise ParameterError("this map does not carry its model, so nothing new can be placed on it.")
     model = revive(map_.model_state)
+    if isinstance(model, CohortModel):
+        return _with_samples(map_, model, data, kind)
     many = isinstance(model, ManyKindsModel)
     kinds = model.kinds_ if many else [model.row_entities_.kind, model.column_entities_.kind]
     if not isinstance(data, RelationalData):
@@ -63,13 +70,63 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
         found = model.place(kind, data)
     else:
         found = model.transform(data) if kind == kinds[0] else model.transform_columns(data)
+    return _with(map_, data.entities[kind], found)
+
+
+def _with(map_: Map, entities: EntitySet, found: Any) -> Map:
+    """Put things on the map where a model places them; those without a place stay out."""
     points = stored_motion(map_.arrays, map_.n_components)(np.asarray(found))
     defined = np.isfinite(points).all(axis=1)
     if not defined.any():
         raise DataError(f"none of the {len(points)} new things is related to anything on the map.")
-    grown = _grown(map_, kind, data.entities[kind].select(defined), points[defined])
-    others = [map_.group(name) if name != kind else grown for name in map_.groups]
+    grown = _grown(map_, entities.kind, entities.select(defined), points[defined])
+    others = [map_.group(name) if name != entities.kind else grown for name in map_.groups]
     return map_.with_groups([*others])
+
+
+def _with_samples(map_: Map, model: CohortModel, data: Any, kind: str | None) -> Map:
+    """Put new samples on a map of cohorts, by their features."""
+    own, features = model.row_entities_.kind, model.column_entities_
+    if kind not in (None, own):
+        raise ParameterError(f"new things on a map of cohorts can be of kind {own!r}, not {kind!r}.")
+    if not hasattr(model, "transform"):
+        raise ParameterError(f"a {type(model).__name__} map has no place for new things; make it anew.")
+    if not isinstance(data, RelationalData):
+        data = _features_of_frame(data, own, features.kind)
+    relation = data.relation()
+    if {own, features.kind} != {relation.rows, relation.columns}:
+        raise DataError(
+            f"new {own} are placed by their {features.kind!r}, but the data joins {relation.rows!r} and "
+            f"{relation.columns!r}."
+        )
+    entities = data.entities[own]
+    if issparse(model.features_):
+        return _with(map_, entities, model.transform(data))
+    by_own = relation.matrix if relation.rows == own else csr_array(relation.matrix.T)
+    given = data.entities[features.kind].ids
+    lacking = features.ids[~np.isin(features.ids, given)]
+    if lacking.size:
+        raise DataError(
+            f"the new {own} lack {lacking.size} of the {len(features)} features that the map was made from: "
+            f"{listing(lacking)}."
+        )
+    ordered = matched(by_own, given, features).toarray()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        found = model.transform(ordered)
+    return _with(map_, entities, found)
+
+
+def _features_of_frame(frame: Any, kind: str, features: str) -> RelationalData:
+    """Read a wide frame of features; blank cells are refused, as they say nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RelscapeWarning)
+        try:
+            wide = wide_table(frame)
+        except RelscapeWarning as blanks:
+            told = str(blanks).split(" are")[0].split(" is")[0]
+            raise DataError(f"the new features have {told}; fill them or drop those rows.") from None
+    return RelationalData.from_matrix(wide.matrix, kind, features, wide.row_ids, wide.column_ids)
 
 
 def _grown(map_: Map, kind: str, entities: EntitySet, points: FloatArray) -> Group:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from relscape.errors import UnknownNameError
 from relscape.maps.state import ModelState
 
-__all__ = ["METHODS", "Method", "load_model", "method", "revive"]
+__all__ = ["METHODS", "Method", "load_model", "method", "methods", "revive"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Method:
 
 _SPECTRAL = "relscape.models.spectral"
 _SPECIAL = "relscape.models.special"
+_BASELINES = "relscape.models.baselines"
 
 METHODS = {
     entry.name: entry
@@ -51,15 +53,27 @@ METHODS = {
         Method("cfrm", "CFRM", _SPECTRAL, "coembedding", "collective factorisation, plain singular vectors"),
         Method("cort", "CORT", _SPECTRAL, "coembedding", "co-embedding with weights (Σ + Σ²)^½"),
         Method("multicode", "MultiCODE", "relscape.models.multi_code", "multicode", "CODE of all relations"),
+        Method("cova", "COVA", "relscape.models.cova", "cohorts", "cohort-controlled embedding"),
+        Method("sne", "SNE", _BASELINES, "cohorts", "stochastic neighbour embedding"),
+        Method("tsne", "TSNE", _BASELINES, "cohorts", "t-distributed neighbour embedding"),
+        Method("ssne", "SupervisedSNE", _BASELINES, "cohorts", "SNE with distances within cohorts shrunk"),
+        Method(
+            "stsne", "SupervisedTSNE", _BASELINES, "cohorts", "t-SNE with distances within cohorts shrunk"
+        ),
     )
 }
 
 
-def method(name: str) -> Method:
-    """Find a method by its name."""
-    if name not in METHODS:
-        raise UnknownNameError("method", name, METHODS)
-    return METHODS[name]
+def methods(*families: str) -> dict[str, Method]:
+    """Give the methods of some families, by name."""
+    return {name: entry for name, entry in METHODS.items() if entry.family in families}
+
+
+def method(name: str, among: Mapping[str, Method] = METHODS) -> Method:
+    """Find a method by its name, among all or some."""
+    if name not in among:
+        raise UnknownNameError("method", name, among)
+    return among[name]
 
 
 def revive(state: ModelState) -> Any:

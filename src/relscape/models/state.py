@@ -7,34 +7,50 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from relscape.data import EntitySet
 from relscape.errors import DataError, FormatError, ParameterError, StorageError
 from relscape.maps.files import storage_errors
 from relscape.maps.state import FORMAT, VERSION, ModelState, read_json
+from relscape.models.storing import STORED_CLASSES, restore, store
 from relscape.protocols import AnyArray
 from relscape.solvers.result import SolveResult
 
 __all__ = ["is_saved_model", "model_from_state", "model_state", "plain_parameters", "read_state"]
 
+_MOST_LISTED = 1_000  # entries of an array that the header spells out
+
 
 def plain_parameters(model: Any) -> dict[str, Any]:
-    """Give a model's parameters as JSON can say them; arrays become lists, generators are refused."""
-    plain = {}
-    for name, value in model.get_params(deep=False).items():
-        if isinstance(value, np.ndarray):
-            value = value.tolist()
-        elif isinstance(value, np.generic):
-            value = value.item()
-        elif isinstance(value, tuple):
-            value = list(value)
-        elif not isinstance(value, str | int | float | bool | list | dict | None):
-            raise ParameterError(
-                f"{name}={value!r} cannot be stored with the model; give plain numbers, texts or arrays "
-                "(for random_state an integer)."
-            )
-        plain[name] = _finite(value)
-    return plain
+    """Give a model's parameters as JSON can say them, settings objects by their fields.
+
+    Small arrays become lists, of large and sparse ones only the shape is said; generators are refused.
+    """
+    return _parameters(model, {})
+
+
+def _parameters(model: Any, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Give the parameters as JSON can say them, and put what it cannot with the arrays."""
+    given = model.get_params(deep=False)
+    return {name: _finite(_parameter(value, f"parameters.{name}", arrays)) for name, value in given.items()}
+
+
+def _parameter(value: Any, name: str, arrays: dict[str, Any]) -> Any:
+    if type(value).__name__ in STORED_CLASSES or issparse(value):
+        return store(name, value, arrays)
+    if isinstance(value, np.ndarray):
+        return store(name, value, arrays) if value.size > _MOST_LISTED else value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
+        return list(value)
+    if not isinstance(value, str | int | float | bool | list | dict | None):
+        raise ParameterError(
+            f"{name.removeprefix('parameters.')}={value!r} cannot be stored with the model; give plain "
+            "numbers, texts or arrays (for random_state an integer)."
+        )
+    return value
 
 
 def _finite(value: Any) -> Any:
@@ -76,8 +92,8 @@ def model_state(model: Any) -> ModelState:
         elif isinstance(learned, np.ndarray):
             _lay_down(name, learned, arrays, texts)
         else:
-            values[name] = _finite(learned)
-    return ModelState(type(model).__name__, plain_parameters(model), values, arrays, texts)
+            values[name] = _finite(store(name, learned, arrays))
+    return ModelState(type(model).__name__, _parameters(model, arrays), values, arrays, texts)
 
 
 def _lay_down(name: str, array: AnyArray, arrays: dict[str, Any], texts: dict[str, Any]) -> None:
@@ -108,7 +124,8 @@ def model_from_state(cls: type[Any], state: ModelState) -> Any:
     if state.model != cls.__name__:
         raise FormatError(f"this is a saved {state.model}, not a {cls.__name__}.")
     try:
-        model = cls(**_number(state.parameters))
+        given = _number(state.parameters)
+        model = cls(**{name: restore(f"parameters.{name}", v, state.arrays) for name, v in given.items()})
         for name, learned in state.values.items():
             if isinstance(learned, Mapping) and f"{name}.ids" in state.texts:
                 setattr(model, name, _entities(name, learned, state))
@@ -116,7 +133,7 @@ def model_from_state(cls: type[Any], state: ModelState) -> Any:
                 point = state.arrays[f"{name}.point"]
                 setattr(model, name, SolveResult(point, **_number(learned)))
             else:
-                setattr(model, name, _number(learned))
+                setattr(model, name, restore(name, _number(learned), state.arrays))
         for name in (*state.arrays, *state.texts):
             if "." not in name:
                 setattr(model, name, _pick_up(name, state))

@@ -9,7 +9,7 @@ import numpy as np
 
 from relscape.protocols import BoolArray, FloatArray
 
-__all__ = ["axis_captions", "inside", "layout_caption", "limits"]
+__all__ = ["axis_captions", "inside", "layout_caption", "limits", "outside_caption"]
 
 OUTSIDE = 0.005
 MARGIN = 0.06
@@ -70,3 +70,8 @@ def layout_caption(drawn_by: Mapping[str, Any]) -> str:
     if method == "tsne":
         return "t-SNE layout: nearness counts, directions do not"
     return f"layout: {method}" if method else "layout as given"
+
+
+def outside_caption(count: int) -> str:
+    """Count the points that lie outside the frame, if there are any."""
+    return f"{count:,} point{'s' if count != 1 else ''} outside the frame" if count else ""

@@ -10,7 +10,7 @@ import numpy as np
 
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Group, Map
-from relscape.plot import frame, legend, texts
+from relscape.plot import canvas, frame, legend, texts
 from relscape.plot.coloring import Coloring, color_by_field, color_by_kind
 from relscape.plot.fields import newly_placed
 from relscape.plot.palette import DARK, LIGHT, MARKERS, Theme
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_map"]
 
-# Inches around the axes; to the right is the legend, as wide as it needs to be.
-LEFT, BOTTOM, TOP = 0.62, 0.78, 0.86
-NARROWEST, LOWEST = 5.87, 3.64
-RASTER_FROM = 2000
 AVOID_ALL_UP_TO = 400
 
 
@@ -83,20 +79,20 @@ def draw_map(
     texts.check_longest(longest)
     groups = _groups(map_, kinds)
     theme = DARK if dark else LIGHT
-    width, height = _checked_size(size)
+    width, height = canvas.checked_size(size)
     drawn = np.vstack([group.drawn for group in groups])
     if len(drawn) == 0:
         raise ParameterError("the kinds to draw have no points.")
     styles = _styles(map_, groups, color, theme)
-    key = legend.make_legend(styles, color, height - BOTTOM - TOP, theme)
-    figure, axes = _empty_figure(width, height, key.width, theme)
-    corners = _set_frame(figure, axes, frame.limits(drawn, full))
+    key = legend.make_legend(styles, color, height - canvas.BOTTOM - canvas.TOP, theme)
+    figure, axes = canvas.empty_figure(width, height, key.width, theme)
+    corners = canvas.set_frame(figure, axes, frame.limits(drawn, full))
     layers = _layers(styles, texts.label_counts(labels, groups), corners)
     for layer in sorted(layers, key=lambda layer: (layer.coloring.opacity, -len(layer.group))):
         _draw_layer(axes, layer, theme)
-    _caption_axes(axes, map_, theme)
+    canvas.caption_axes(axes, map_, theme)
     shown = _write_labels(axes, layers, longest, theme)
-    key.draw(figure, TOP)
+    key.draw(figure, canvas.TOP)
     _head_and_foot(figure, map_, layers, title, shown, theme)
     return figure
 
@@ -107,49 +103,6 @@ def _groups(map_: Map, kinds: str | Sequence[str] | None) -> list[Group]:
     if not groups:
         raise ParameterError("kinds is empty: name at least one kind to draw.")
     return groups
-
-
-def _checked_size(size: tuple[float, float]) -> tuple[float, float]:
-    width, height = (float(side) for side in size)
-    if not (NARROWEST <= width <= 100.0 and LOWEST <= height <= 100.0):
-        raise ParameterError(
-            f"size={size}: give width and height in inches, "
-            f"at least {NARROWEST:g} by {LOWEST:g} and at most 100 by 100."
-        )
-    return width, height
-
-
-def _empty_figure(width: float, height: float, right: float, theme: Theme) -> tuple[Figure, Axes]:
-    """Make a figure whose axes leave ``right`` inches for the legend."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), facecolor=theme.paper)
-    FigureCanvasAgg(figure)
-    across, up = width - LEFT - right, height - BOTTOM - TOP
-    axes = figure.add_axes(
-        (LEFT / width, BOTTOM / height, across / width, up / height), facecolor=theme.paper
-    )
-    axes.set_axisbelow(True)
-    for spine in axes.spines.values():
-        spine.set(color=theme.faint, linewidth=1.0)
-    axes.tick_params(colors=theme.muted, labelsize=7.5, length=2.5, color=theme.faint)
-    axes.locator_params(nbins=6)
-    return figure, axes
-
-
-def _set_frame(figure: Figure, axes: Axes, corners: FloatArray) -> FloatArray:
-    """Fit the frame into the axes at equal scale, widening its shorter side; gives the corners again."""
-    box = axes.get_position()
-    width, height = figure.get_size_inches()
-    shape = np.array([box.width * width, box.height * height])
-    scale = ((corners[1] - corners[0]) / shape).max()
-    middle = corners.mean(axis=0)
-    fitted = np.array([middle - scale * shape / 2, middle + scale * shape / 2])
-    axes.set_xlim(fitted[0, 0], fitted[1, 0])
-    axes.set_ylim(fitted[0, 1], fitted[1, 1])
-    axes.set_aspect("equal")
-    return fitted
 
 
 def _styles(map_: Map, groups: list[Group], color: str | None, theme: Theme) -> list[legend.Style]:
@@ -176,48 +129,20 @@ def _layers(styles: list[legend.Style], counts: dict[str, int], corners: FloatAr
 
 
 def _draw_layer(axes: Axes, layer: _Layer, theme: Theme) -> None:
-    """Draw one kind: all points, mixed so that no class covers another, the named ones once more on top."""
-    n = len(layer.group)
-    mixed = np.random.default_rng(0).permutation(n)
-    order = mixed[layer.inside[mixed]]
-    area = float(np.clip(40.0 * (60.0 / max(n, 1)) ** 0.42, 3.2, 40.0))
-    opacity = float(np.clip((600.0 / max(n, 1)) ** 0.22, 0.32, 0.9)) * layer.coloring.opacity
-    axes.scatter(
-        layer.group.drawn[order, 0],
-        layer.group.drawn[order, 1],
-        s=area,
-        c=layer.coloring.colors[order],
-        marker=layer.marker,
-        alpha=opacity,
-        linewidths=0,
-        rasterized=len(order) > RASTER_FROM,
-        zorder=2,
-    )
+    """Draw one kind: all points, the named ones once more on top."""
+    points, coloring = layer.group.drawn, layer.coloring
+    canvas.draw_points(axes, points, coloring.colors, layer.marker, layer.inside, coloring.opacity)
     named = layer.labelled
     axes.scatter(
-        layer.group.drawn[named, 0],
-        layer.group.drawn[named, 1],
-        s=max(area, 14.0),
-        c=layer.coloring.colors[named],
+        points[named, 0],
+        points[named, 1],
+        s=max(canvas.dot_area(len(points)), 14.0),
+        c=coloring.colors[named],
         marker=layer.marker,
         edgecolors=theme.paper,
         linewidths=0.6,
         zorder=4,
     )
-
-
-def _caption_axes(axes: Axes, map_: Map, theme: Theme) -> None:
-    # Shares belong to the axes of the model; a map aligned to another has axes of the other.
-    inertia = () if "aligned" in map_.provenance else map_.provenance.get("axis_inertia", ())
-    across, up = frame.axis_captions(map_.drawn_by, map_.n_components, inertia)
-    axes.set_xlabel(across, color=theme.muted, fontsize=8.5)
-    axes.set_ylabel(up, color=theme.muted, fontsize=8.5)
-    if not across:
-        axes.set_xticks([])
-        axes.set_yticks([])
-        return
-    axes.axhline(0.0, color=theme.faint, linewidth=1.0, zorder=1)
-    axes.axvline(0.0, color=theme.faint, linewidth=1.0, zorder=1)
 
 
 def _write_labels(axes: Axes, layers: list[_Layer], longest: int | None, theme: Theme) -> int:
@@ -259,8 +184,6 @@ def _label_notes(layers: list[_Layer], shown: int) -> list[str]:
 def _head_and_foot(
     figure: Figure, map_: Map, layers: list[_Layer], title: str | None, shown: int, theme: Theme
 ) -> None:
-    width, height = figure.get_size_inches()
-    left = LEFT / width
     heading = " and ".join(layer.group.kind for layer in layers) if title is None else title
     sizes = [f"{layer.group.kind} {len(layer.group):,}" for layer in layers]
     below = " · ".join([*([map_.model] if map_.model else []), *sizes])
@@ -268,21 +191,6 @@ def _head_and_foot(
     notes = [
         frame.layout_caption(map_.drawn_by),
         *_label_notes(layers, shown),
-        f"{outside:,} point{'s' if outside != 1 else ''} outside the frame" if outside else "",
+        frame.outside_caption(outside),
     ]
-    foot = " · ".join(note for note in notes if note)
-    for text, above, fontsize, color, weight in (
-        (texts.plain_text(heading, 90), height - 0.26, 13, theme.ink, "bold"),
-        (texts.plain_text(below, 120), height - 0.56, 9, theme.muted, "normal"),
-        (texts.plain_text(foot, 150), 0.24, 7.5, theme.muted, "normal"),
-    ):
-        figure.text(
-            left,
-            above / height,
-            text,
-            fontsize=fontsize,
-            color=color,
-            weight=weight,
-            va="center",
-            parse_math=False,
-        )
+    canvas.write_around(figure, heading, below, " · ".join(note for note in notes if note), theme)

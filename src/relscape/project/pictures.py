@@ -15,7 +15,7 @@ from relscape.protocols import FloatArray, TextArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["bars", "class_maps", "curves", "shape_grid", "shape_pictures"]
+__all__ = ["SIDES", "bars", "class_maps", "curves", "finished", "shape_grid", "shape_pictures"]
 
 Clouds = tuple[FloatArray, FloatArray] | None
 Drawn = Mapping[str, Mapping[str, Clouds]]
@@ -47,7 +47,7 @@ def shape_grid(drawn: Drawn) -> Figure:
         line[0].set_ylabel(name, color=LIGHT.ink)
     for panel, title in zip(axes[0], titles, strict=True):
         panel.set_title(title, fontsize=10, color=LIGHT.ink)
-    return _finished(figure)
+    return finished(figure)
 
 
 def _panels(clouds: Mapping[str, Clouds], title: str) -> Figure:
@@ -62,7 +62,7 @@ def _panels(clouds: Mapping[str, Clouds], title: str) -> Figure:
         _panel(panel, cloud, 5.0)
         panel.set_title(name, fontsize=10, color=LIGHT.ink)
     figure.suptitle(title)
-    return _finished(figure)
+    return finished(figure)
 
 
 def _panel(panel: Any, clouds: Clouds, size: float) -> None:
@@ -113,7 +113,7 @@ def curves(
             for side in ("top", "right"):
                 panel.spines[side].set_visible(False)
     axes[0][-1].legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return {f"by_{along}": _finished(figure)}
+    return {f"by_{along}": finished(figure)}
 
 
 def _apart(places: list[float]) -> list[float]:
@@ -146,7 +146,7 @@ def bars(findings: Findings, measures: tuple[str, ...]) -> dict[str, Figure]:
         panel.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         for side in ("top", "right"):
             panel.spines[side].set_visible(False)
-    return {"bars": _finished(figure)}
+    return {"bars": finished(figure)}
 
 
 def class_maps(drawn: Mapping[str, Classified]) -> Figure:
@@ -176,10 +176,10 @@ def class_maps(drawn: Mapping[str, Classified]) -> Figure:
     axes[0][across - 1].legend(
         fontsize=8, frameon=False, markerscale=3, loc="upper left", bbox_to_anchor=(1.0, 1.0)
     )
-    return _finished(figure)
+    return finished(figure)
 
 
-def _finished(figure: Figure) -> Figure:
+def finished(figure: Figure) -> Figure:
     """Lay a figure out, and take it from matplotlib's own list of open ones."""
     import matplotlib.pyplot as plt
 

@@ -19,10 +19,14 @@ __all__ = ["ReportTable", "report_tables", "summary", "write_results"]
 
 RESULTS, RECORDS = "results.json", "records.csv"
 _DPI = 110
+_MOST_COLUMNS = 9  # methods beside each other that a terminal has room for
 
 
 class ReportTable(NamedTuple):
-    """One measure: a line a place, a column a method; figures from elsewhere on lines of their own."""
+    """One measure: a line a place, a column a method; figures from elsewhere on lines of their own.
+
+    Of many methods one table has all measures: a line a place and method, a column a measure.
+    """
 
     title: str
     headers: list[str]
@@ -32,6 +36,8 @@ class ReportTable(NamedTuple):
 def report_tables(run: Run) -> list[ReportTable]:
     """Set out every measure, ours beside the figures that come with the experiment."""
     found, methods = run.findings, methods_in(run.findings.records)
+    if len(methods) > _MOST_COLUMNS:
+        return [_by_method(run)]
     tables = []
     for measure in found.measures:
         rows = []
@@ -44,6 +50,20 @@ def report_tables(run: Run) -> list[ReportTable]:
                 rows.append([*map(str, place), source, *(_cell(values.get(m)) for m in methods)])
         tables.append(ReportTable(measure, [*found.keys, "", *methods], rows))
     return tables
+
+
+def _by_method(run: Run) -> ReportTable:
+    found, rows = run.findings, []
+    for record in found.records:
+        place = {key: record[key] for key in found.keys}
+        named = [*map(str, place.values()), record["method"]]
+        rows.append([*named, "ours", *(_cell(record.get(measure)) for measure in found.measures)])
+        figures = {measure: _beside(run, place, measure) for measure in found.measures}
+        known = {m: figure["values"].get(record["method"]) for m, figure in figures.items() if figure}
+        if any(value is not None for value in known.values()):
+            source = next(figure.get("source", "check") for figure in figures.values() if figure)
+            rows.append([*named, source, *(_cell(known.get(measure)) for measure in found.measures)])
+    return ReportTable("all measures", [*found.keys, "method", "", *found.measures], rows)
 
 
 def _beside(run: Run, place: dict[str, Any], measure: str) -> Mapping[str, Any] | None:

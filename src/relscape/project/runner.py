@@ -10,14 +10,19 @@ from typing import Any
 
 from relscape import progress
 from relscape.errors import StorageError
-from relscape.project import coembedding, cooccurrence
+from relscape.project import coembedding, cohort_studies, cohorts, cooccurrence
 from relscape.project.experiments import Experiment, experiment
 from relscape.project.outcome import Findings, Verdict
 from relscape.project.verdicts import judged
 
 __all__ = ["PROCEDURES", "Run", "run_experiment"]
 
-PROCEDURES = {**coembedding.PROCEDURES, **cooccurrence.PROCEDURES}
+PROCEDURES = {
+    **coembedding.PROCEDURES,
+    **cooccurrence.PROCEDURES,
+    **cohorts.PROCEDURES,
+    **cohort_studies.PROCEDURES,
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from statistics import fmean
 
+from relscape.project import cohort_study_verdicts
 from relscape.project.code_verdicts import CODE_RULES
+from relscape.project.cohort_verdicts import COHORT_RULES
 from relscape.project.experiments import Claim, Experiment
 from relscape.project.judgement import ALIKE, MOST, REACHED, UNTESTED, Judgement
 from relscape.project.judgement import outcome_of as _outcome
@@ -133,6 +135,8 @@ RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
     "W6": _words,
     "W7": _cost,
     **CODE_RULES,
+    **COHORT_RULES,
+    **cohort_study_verdicts.RULES,
 }
 
 

@@ -1,14 +1,31 @@
 """A map or coordinates, and the truth, to numbers: plain functions that never see a model."""
 
+from relscape.scores.cohorts import (
+    CohortLinks,
+    cohort_links,
+    cohort_neighbors,
+    cohort_position,
+    cohort_separation,
+)
 from relscape.scores.neighbourhood import GammaTerms, gamma_loss, gamma_of_pairs, gamma_terms, mean_rank
+from relscape.scores.preservation import (
+    neighbor_preservation,
+    neighbor_preservation_chance,
+    neighbor_preservation_curve,
+)
 from relscape.scores.purity import authorship, doc_doc, doc_doc_curve, doc_word, normalized_purity
 from relscape.scores.retrieval import OneNNErrors, class_word_error, one_nn_error, one_nn_errors
 
 __all__ = [
+    "CohortLinks",
     "GammaTerms",
     "OneNNErrors",
     "authorship",
     "class_word_error",
+    "cohort_links",
+    "cohort_neighbors",
+    "cohort_position",
+    "cohort_separation",
     "doc_doc",
     "doc_doc_curve",
     "doc_word",
@@ -16,6 +33,9 @@ __all__ = [
     "gamma_of_pairs",
     "gamma_terms",
     "mean_rank",
+    "neighbor_preservation",
+    "neighbor_preservation_chance",
+    "neighbor_preservation_curve",
     "normalized_purity",
     "one_nn_error",
     "one_nn_errors",

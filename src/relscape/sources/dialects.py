@@ -12,7 +12,7 @@ from pathlib import Path
 
 from relscape.errors import DataError, listing
 
-__all__ = ["Dialect", "column_names", "detect", "line_of_row"]
+__all__ = ["Dialect", "column_names", "detect", "line_of_row", "text_lines"]
 
 _SEPARATORS = (",", "\t", ";", "|")
 _UNNAMED = "column"
@@ -81,7 +81,7 @@ def column_names(header: Iterable[object], path: Path) -> tuple[tuple[str, ...],
 
 def line_of_row(pieces: Iterable[str], separator: str, row: int) -> int | None:
     """Find the line on which a data row begins (the first row is 1), None where it cannot be told."""
-    reader = csv.reader(_lines(pieces), delimiter=separator)
+    reader = csv.reader(text_lines(pieces), delimiter=separator)
     count, before = -1, 0
     try:
         for record in reader:
@@ -94,7 +94,7 @@ def line_of_row(pieces: Iterable[str], separator: str, row: int) -> int | None:
     return None
 
 
-def _lines(pieces: Iterable[str]) -> Iterator[str]:
+def text_lines(pieces: Iterable[str]) -> Iterator[str]:
     """Cut a stream of text into lines, as an editor counts them."""
     rest = ""
     for piece in pieces:

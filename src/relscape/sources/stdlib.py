@@ -22,11 +22,12 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from relscape.data import EntitySet, Relation, RelationalData
+from relscape.data.triples import KnowledgeGraph
 from relscape.errors import StorageError
 from relscape.protocols import SparseArray
 from relscape.sources.stdlib_facts import Definition, Fact, facts_of, imported_modules, public_definitions
 
-__all__ = ["load_stdlib", "load_stdlib_triples"]
+__all__ = ["load_stdlib", "load_stdlib_facts", "load_stdlib_triples"]
 
 _NOT_LIBRARY = frozenset(
     # jokes, applications, generated texts, and what newer Pythons no longer have
@@ -106,6 +107,14 @@ def load_stdlib_triples() -> list[Fact]:
     facts = frozenset[Fact]().union(*(scan.facts for scan in _scan_library().values()))
     linked = {name for head, relation, tail in facts if relation != "defines" for name in (head, tail)}
     return sorted(fact for fact in facts if fact[1] != "defines" or fact[2] in linked)
+
+
+def load_stdlib_facts() -> KnowledgeGraph:
+    """Read the facts of :func:`load_stdlib_triples` as a knowledge graph.
+
+    All are training triples; :meth:`KnowledgeGraph.split` holds out some of them.
+    """
+    return KnowledgeGraph(load_stdlib_triples())
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +19,8 @@ from relscape.sources.catalogue import VARIABLE, dataset_info
 __all__ = [
     "coded",
     "entity_set",
-    "graph_entities",
     "links",
     "listed",
-    "predicates",
     "read_table",
     "relation",
     "text",
@@ -95,18 +92,6 @@ def listed(table: pa.Table, kind: str) -> EntitySet:
     return EntitySet(kind, as_text(sorted(table.column(kind).unique().to_pylist())))
 
 
-def graph_entities(name: str, facts: Iterable[pa.Table]) -> EntitySet:
-    """Take the entities of a knowledge graph: of its own table, or else of all its facts."""
-    if "entities" in dataset_info(name).tables:
-        entities = entity_set(read_table(name, "entities"), "entity", "label")
-        labels = np.where(entities.shown == "", entities.ids, entities.shown)
-        return EntitySet("entity", entities.ids, labels)
-    found = {
-        id_ for table in facts for side in ("head", "tail") for id_ in table.column(side).unique().to_pylist()
-    }
-    return EntitySet("entity", as_text(sorted(found)))
-
-
 def coded(column: pa.ChunkedArray, ids: TextArray) -> IntArray:
     """Give the position in ``ids`` of every entry of a column, -1 where it is not among them."""
     if not pa.types.is_dictionary(column.type):
@@ -136,22 +121,6 @@ def links(name: str, table: pa.Table, things: EntitySet, row: str, column: str) 
     i, j = coded(table.column(row), things.ids), coded(table.column(column), things.ids)
     keep = (i >= 0) & (j >= 0) & (i != j)
     return Relation(name, things.kind, things.kind, _matrix(i[keep], j[keep], None, (len(things),) * 2))
-
-
-def predicates(facts: pa.Table, entities: EntitySet) -> list[Relation]:
-    """Make one relation of every predicate, in alphabetical order, from head to tail."""
-    names = as_text(sorted(facts.column("relation").unique().to_pylist()))
-    head, tail = (coded(facts.column(side), entities.ids) for side in ("head", "tail"))
-    if (head < 0).any() or (tail < 0).any():
-        raise DataError("the facts name entities that the table of entities lacks; convert the set again.")
-    kinds = coded(facts.column("relation"), names)
-    order = np.argsort(kinds, kind="stable")
-    ends = np.cumsum(np.bincount(kinds, minlength=len(names)))[:-1]
-    shape = (len(entities), len(entities))
-    return [
-        Relation(name, "entity", "entity", _matrix(head[part], tail[part], None, shape))
-        for name, part in zip(names, np.split(order, ends), strict=True)
-    ]
 
 
 def _matrix(i: IntArray, j: IntArray, values: AnyArray | None, shape: tuple[int, int]) -> csr_array:

@@ -1,0 +1,185 @@
+"""Cohorts for samples that come without labels: k-means on features, or spectral clustering of a graph."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array, issparse
+from scipy.sparse.linalg import aslinearoperator
+from threadpoolctl import threadpool_limits
+
+from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
+from relscape.matrix.affinity import GaussianAffinity
+from relscape.matrix.mutual_pairs import check_count
+from relscape.protocols import IntArray, SparseArray, TextArray
+from relscape.solvers.spectral import truncated_svd
+
+__all__ = ["cluster_names", "clusters"]
+
+METHODS = ("kmeans", "spectral")
+METRICS = ("euclidean", "cosine")
+
+# Beyond this many samples k-means learns from random parts of them in turn.
+MOST_AT_ONCE = 20_000
+
+# k-means depends on its start; the best of this many is kept.
+STARTS = 10
+
+# Of the weights that are measured from features when none are given.
+PERPLEXITY = 30.0
+
+# Clusters are read from the directions of eigenvectors, for which a few digits are enough.
+EIGEN_TOLERANCE = 1e-6
+
+
+def clusters(
+    X: Any = None,
+    weights: Any = None,
+    n_clusters: int = 10,
+    method: str = "kmeans",
+    random_state: int | np.random.Generator | None = None,
+    metric: str | None = None,
+) -> IntArray:
+    """Divide samples into clusters.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, d), optional
+        Features of the samples.
+    weights : sparse array of shape (n, n), optional
+        How strongly samples belong together: nonnegative, symmetric. For "spectral"; measured from X
+        when absent.
+    n_clusters : int
+        How many clusters, at least two.
+    method : str
+        "kmeans", on X, or "spectral", on the weights: k-means of the leading eigenvectors of the
+        normalised Laplacian (Ng, Jordan and Weiss, 2001).
+    random_state : int or Generator, optional
+        Draws the starts.
+    metric : str, optional
+        For X: "euclidean", or "cosine", by which only the directions of samples count. By default cosine
+        for sparse X and Euclidean for dense.
+
+    Returns
+    -------
+    array of int, shape (n,)
+        The cluster of every sample, 0 being the largest. If fewer places than clusters differ, there are
+        fewer clusters, and a warning says so.
+
+    Examples
+    --------
+    >>> clusters([[0.0], [0.1], [5.0], [5.1], [5.2]], n_clusters=2, random_state=0).tolist()
+    [1, 1, 0, 0, 0]
+    """
+    if method not in METHODS:
+        raise UnknownNameError("clustering method", method, METHODS)
+    if check_count("n_clusters", n_clusters) < 2:
+        raise ParameterError("n_clusters=1: one cluster holds everything; ask for at least 2.")
+    if metric is None:
+        metric = "cosine" if issparse(X) else "euclidean"
+    elif metric not in METRICS:
+        raise UnknownNameError("metric", metric, METRICS)
+    rng = np.random.default_rng(random_state)
+    if method == "kmeans":
+        if X is None:
+            raise ParameterError("method='kmeans' reads features: give X, or choose method='spectral'.")
+        points = _features(X)
+        _check_number(points.shape[0], n_clusters)
+        return _kmeans(_directions(points) if metric == "cosine" else points, n_clusters, rng)
+    if weights is None:
+        if X is None:
+            raise ParameterError("method='spectral' reads weights between samples: give weights or X.")
+        points = _features(X)
+        _check_number(points.shape[0], n_clusters)
+        # Bandwidths are found on three times as many neighbours, which few samples do not have.
+        perplexity = min(PERPLEXITY, max(1.0, (points.shape[0] - 1) / 3))
+        weights = GaussianAffinity(perplexity, metric=metric).fit(points, random_state=rng).weights
+    return _spectral(_graph(weights, n_clusters), n_clusters, rng)
+
+
+def cluster_names(n_clusters: int) -> TextArray:
+    """Name clusters by number, so that their sorted order is that of their numbers.
+
+    >>> cluster_names(2).tolist(), cluster_names(10)[0]
+    (['cluster 1', 'cluster 2'], 'cluster 01')
+    """
+    digits = len(str(n_clusters))
+    return np.array([f"cluster {number + 1:0{digits}}" for number in range(n_clusters)], dtype=object)
+
+
+def _features(X: Any) -> Any:
+    points: Any = csr_array(X, dtype=np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
+    if points.ndim != 2:
+        raise DataError(f"X has shape {points.shape}; expected a table of samples by features.")
+    if not np.isfinite(points.data if issparse(points) else points).all():
+        raise DataError("X has values that are missing or infinite; fill them in before clustering.")
+    return points
+
+
+def _graph(weights: Any, n_clusters: int) -> SparseArray:
+    graph = csr_array(weights, dtype=np.float64)
+    if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
+        raise DataError(f"weights has shape {graph.shape}; expected a square table of samples by samples.")
+    _check_number(graph.shape[0], n_clusters)
+    if not np.isfinite(graph.data).all() or (graph.data < 0).any():
+        raise DataError("weights must be finite and not negative.")
+    return csr_array((graph + graph.T) / 2)
+
+
+def _check_number(n: int, n_clusters: int) -> None:
+    if n_clusters > n:
+        raise ParameterError(f"n_clusters={n_clusters}: there are only {n} samples; ask for fewer.")
+
+
+def _directions(points: Any) -> Any:
+    """Scale every sample to length 1; one without any features stays at zero."""
+    if issparse(points):
+        lengths = np.sqrt(np.asarray(points.multiply(points).sum(axis=1)).ravel())
+        return csr_array(diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ points)
+    lengths = np.linalg.norm(points, axis=1)
+    return points / np.where(lengths > 0, lengths, 1.0)[:, None]
+
+
+def _spectral(graph: SparseArray, n_clusters: int, rng: np.random.Generator) -> IntArray:
+    """Cluster the samples by their entries in the leading eigenvectors of (I + D^-½ W D^-½) / 2.
+
+    Its eigenvalues lie between 0 and 1, those of the smoothest vectors at 1, so that singular vectors
+    are eigenvectors. A sample without any weight has entries of zero.
+    """
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    scale = np.where(degrees > 0, 1.0 / np.sqrt(np.where(degrees > 0, degrees, 1.0)), 0.0)
+    smooth = diags_array(scale) @ graph @ diags_array(scale) + diags_array((degrees > 0).astype(float))
+    leading = truncated_svd(aslinearoperator(csr_array(smooth / 2)), n_clusters, rng, EIGEN_TOLERANCE).U
+    return _kmeans(_directions(np.where((degrees > 0)[:, None], leading, 0.0)), n_clusters, rng)
+
+
+def _kmeans(points: Any, n_clusters: int, rng: np.random.Generator) -> IntArray:
+    """Find clusters and number them by size; on one thread, since the order of sums changes their digits."""
+    from sklearn.cluster import KMeans, MiniBatchKMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    if issparse(points) and points.indices.dtype != np.int32:
+        short = points.indices.astype(np.int32), points.indptr.astype(np.int32)
+        points = csr_array((points.data, *short), shape=points.shape)
+    seed = int(rng.integers(2**31))
+    if points.shape[0] > MOST_AT_ONCE:
+        machine = MiniBatchKMeans(n_clusters, n_init=STARTS, batch_size=4096, random_state=seed)
+    else:
+        machine = KMeans(n_clusters, n_init=STARTS, random_state=seed)
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = machine.fit_predict(points)
+    values, first, codes, sizes = np.unique(found, return_index=True, return_inverse=True, return_counts=True)
+    if len(values) < n_clusters:
+        warnings.warn(
+            f"only {len(values)} of {n_clusters} clusters hold samples: too many samples are alike. "
+            "Ask for fewer clusters to avoid this warning.",
+            RelscapeWarning,
+            stacklevel=3,
+        )
+    place = np.empty(len(values), dtype=np.int64)
+    place[np.lexsort((first, -sizes))] = np.arange(len(values))
+    numbered: IntArray = place[codes]
+    return numbered

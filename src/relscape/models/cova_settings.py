@@ -1,0 +1,74 @@
+"""COVA's parameters: what they may be, and what "auto" stands for (its specification, section 15)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relscape.errors import ParameterError, UnknownNameError
+from relscape.models.base import check_integer, check_number
+from relscape.models.cova_fitting import SOLVERS
+from relscape.models.cova_variants import VARIANTS
+from relscape.solvers.manifolds import RETRACTIONS
+
+__all__ = ["alpha_of", "check_parameters", "keeps_response", "tolerance_of"]
+
+_ALPHA_OF_PLACES, _ALPHA_OF_PROJECTIONS = 0.6, 0.9
+_MOST_RESPONSES = 20_000_000
+
+
+def alpha_of(model: Any) -> float:
+    """Give the weight of the cohorts."""
+    if model.alpha != "auto":
+        return float(model.alpha)
+    return _ALPHA_OF_PLACES if model.variant[0] == "E" else _ALPHA_OF_PROJECTIONS
+
+
+def tolerance_of(model: Any) -> float:
+    """Give when to stop."""
+    if model.tolerance != "auto":
+        return float(model.tolerance)
+    return 1e-10 if model.variant == "E1" else 1e-5
+
+
+def keeps_response(model: Any, n: int, c: int) -> bool:
+    """Tell whether E1 is solved for every prototype, n × c numbers."""
+    return bool(n * c <= _MOST_RESPONSES if model.keep_response == "auto" else model.keep_response)
+
+
+def check_parameters(model: Any) -> None:
+    """Refuse parameters that cannot be used, before any work is done."""
+    for what, given, known in (
+        ("variant", model.variant, VARIANTS),
+        ("solver", model.solver, SOLVERS),
+        ("retraction", model.retraction, RETRACTIONS),
+    ):
+        if not isinstance(given, str) or given not in known:
+            raise UnknownNameError(what, given, known)
+    check_integer("n_components", model.n_components, 1)
+    check_integer("n_neighbors", model.n_neighbors, 1)
+    check_integer("n_cohorts", model.n_cohorts, 2)
+    check_integer("max_iterations", model.max_iterations, 1)
+    if model.batch_size is not None:
+        check_integer("batch_size", model.batch_size, 2)
+    if model.tolerance != "auto":
+        check_number("tolerance", model.tolerance, 0.0)
+    if model.scale != "auto":
+        check_number("scale", model.scale, 0.0)
+        if model.scale == 0:
+            raise ParameterError("scale=0 would put all prototypes on one spot; give a positive number.")
+    if model.keep_response not in (True, False, "auto"):
+        raise ParameterError(f"keep_response={model.keep_response!r}: give True, False or 'auto'.")
+    _check_alpha(model)
+
+
+def _check_alpha(model: Any) -> None:
+    if model.alpha == "auto":
+        return
+    check_number("alpha", model.alpha, 0.0)
+    if model.alpha > 1:
+        raise ParameterError(f"alpha={model.alpha!r}: give a number from 0 to 1.")
+    if model.alpha == 0 and (model.variant == "eigen" or model.variant[1] in "14"):
+        raise ParameterError(
+            f"alpha=0 leaves {model.variant} with neighbours only, which draws all samples to one spot; "
+            "give a small positive number, or choose a variant 2 or 3."
+        )
