@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SELF_CONTAINED = sorted(set(EXAMPLES.glob("*.py")) - {EXAMPLES / "public_maps.py"})
+SLOW = {EXAMPLES / "public_maps.py", EXAMPLES / "cohort_gallery.py"}
+SELF_CONTAINED = sorted(set(EXAMPLES.glob("*.py")) - SLOW)
 
 
 @pytest.mark.parametrize("example", SELF_CONTAINED, ids=lambda path: path.stem)
@@ -42,3 +43,12 @@ def test_three_kinds_of_nips(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(EXAMPLES / "three_kinds.py"))["main"](["nips"])
     assert (tmp_path / "nips_three_kinds.png").stat().st_size <= 250_000
+
+
+@pytest.mark.long
+def test_cohort_gallery(tmp_path, monkeypatch):
+    pytest.importorskip("umap")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(EXAMPLES / "cohort_gallery.py"))["main"](["digits"])
+    (picture,) = tmp_path.glob("*.png")
+    assert picture.stat().st_size <= 250_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, diags_array, issparse
@@ -227,14 +228,23 @@ def test_scales(blobs, labels):
     fitted = model("E3").fit(blobs, labels)
     assert rms(fitted.prototypes_) == pytest.approx(fitted.scale_)
     unit = model("E1").fit(blobs, labels)
-    divergences = [
-        slow_value(fitted, "E3", s * unit.embedding_, unit.prototypes_)[1]
-        for s in fitted.scale_ * np.array([0.9, 1.0, 1.1])
-    ]
-    assert np.argmin(divergences) == 1
+
+    def divergence(scale):
+        return slow_value(fitted, "E3", scale * unit.embedding_, unit.prototypes_)[1]
+
+    least = min(divergence(scale) for scale in np.geomspace(0.1, 1e4, 200))
+    assert divergence(fitted.scale_) <= 1.011 * least < divergence(0.9 * fitted.scale_)
     given = model("E2", prototypes=SQUARE).fit(blobs, labels)
     assert_array_equal(given.prototypes_, SQUARE)
     assert given.scale_ == 1.0
+
+
+def test_cohorts_that_nothing_joins_stay_in_one_picture(rng):
+    """Their divergence falls without end as they part; the scale does not follow it there."""
+    codes = np.arange(120) % 6
+    X = 100 * rng.normal(size=(6, 3))[codes] + rng.normal(size=(120, 3))
+    for variant in ("E2", "E3"):
+        assert 1 < model(variant, n_neighbors=5).fit(X, codes).scale_ < 50
 
 
 # ---------------------------------------------------------------------- projections
@@ -386,7 +396,11 @@ def test_links_arrange_prototypes(blobs, labels, rng):
     assert away[0, 1] < min(away[0, 2], away[0, 3])
     assert away[2, 3] < min(away[2, 0], away[2, 1])
     matrix = csr_array((np.ones(120), np.array(pairs).T), shape=(80, 80))
-    assert_array_equal(model().fit(blobs, labels, links=matrix).prototypes_, fitted.prototypes_)
+    frame = pd.DataFrame(pairs, columns=["from", "to"], index=np.arange(120)[::-1])
+    for links in (matrix, frame, np.array(pairs)):
+        assert_array_equal(model().fit(blobs, labels, links=links).prototypes_, fitted.prototypes_)
+    with pytest.raises(DataError, match="link 1 has the weight 'much'"):
+        model().fit(blobs, labels, links=[(0, 1, 2.0), (1, 2, "much")])
     with pytest.raises(DataError, match="links have shape"):
         model().fit(blobs, labels, links=csr_array((3, 3)))
     with pytest.raises(DataError, match="link 0 is"):
@@ -458,6 +472,7 @@ def test_given_matrices_need_no_features(blobs, labels, variant, tmp_path):
     assert_array_equal(again.move(2 * first.prototypes_), second.move(2 * first.prototypes_))
     map_ = second.to_map()
     assert map_.parameters["affinity"] == {"sparse": [80, 80]}
+    assert "neighbor_preservation" not in map_.scores  # there are no features to compare with
     map_.save(tmp_path / "map")
 
 
@@ -482,6 +497,15 @@ def test_settings_survive_saving(blobs, labels, tmp_path):
     assert_array_equal(again.prototypes.dissimilarity, 1.0 - np.eye(4))
     assert_array_equal(again.transform(blobs + 0.1), fitted.transform(blobs + 0.1))
     assert_array_equal(again.fit(blobs, labels).embedding_, fitted.embedding_)
+
+
+def test_tables_in_frames_survive_saving(blobs, labels, tmp_path):
+    tables = {"confidence": np.eye(4)[np.repeat(np.arange(4), 20)], "prototypes": SQUARE}
+    given = model(**{name: pd.DataFrame(table) for name, table in tables.items()}).fit(blobs, labels)
+    given.save(tmp_path / "model")
+    again = COVA.load(tmp_path / "model")
+    assert_array_equal(again.embedding_, given.embedding_)
+    assert_array_equal(again.fit(blobs, labels).embedding_, model(**tables).fit(blobs, labels).embedding_)
 
 
 @pytest.mark.parametrize("affinity", ["cosine", "distance", CosineAffinity(5), DistanceAffinity(5)])
@@ -511,6 +535,7 @@ def test_prototypes(blobs, labels, prototypes):
         ({"alpha": "much"}, "alpha"),
         ({"n_components": 0}, "n_components"),
         ({"scale": 0.0}, "scale"),
+        ({"variant": "eigen", "eta": None}, "eta"),
         ({"affinity": "magic"}, "affinity"),
         ({"confidence": "magic"}, "confidence"),
         ({"prototypes": "magic"}, "prototypes"),
@@ -544,6 +569,16 @@ def test_the_rule_of_e1_for_new_samples(blobs, labels):
     r, w = dense(own)[0] / fitted.confidence_fit_.total, dense(weights)[0]
     drawn = 0.3 * r @ fitted.prototypes_ + 0.7 * w @ fitted.embedding_
     assert_allclose(fitted.transform(new)[0], drawn / (0.3 * r.sum() + 0.7 * w.sum()), atol=1e-10)
+
+
+@pytest.mark.parametrize("affinity", ["perplexity", "cosine", "distance"])
+@pytest.mark.parametrize("confidence", ["gaussian", "range"])
+def test_the_rule_of_e1_gives_old_samples_their_places(blobs, labels, affinity, confidence, monkeypatch):
+    """Where all else is in place, the minimum for a sample is its own place (section 13)."""
+    fitted = model(affinity=affinity, confidence=confidence).fit(blobs, labels)
+    monkeypatch.setattr("relscape.models.cova_placing.same_rows", lambda _, new: np.full(len(new), -1))
+    monkeypatch.setattr("relscape.models.cova_placing.predicted_codes", lambda *_, **__: fitted.labels_)
+    assert_allclose(fitted.transform(blobs), fitted.embedding_, atol=1e-8)
 
 
 @pytest.mark.parametrize("variant", ITERATIVE)
@@ -595,6 +630,16 @@ def test_graphs_in_parts(labels):
     again = fitted.move([[2.0], [-2.0]])
     assert_allclose(again[:20], 2 * fitted.embedding_[:20], atol=1e-9)
     assert np.isnan(again[20]).all()
+
+
+@pytest.mark.parametrize("variant", ["E1", *ITERATIVE])
+def test_an_anchor_alone_holds_a_sample(variant):
+    """A sample without neighbours and cohort has a place once it is anchored."""
+    ring = np.roll(np.eye(20), 1, axis=1)
+    W = np.pad(ring + ring.T, (0, 1))
+    y = np.array([0] * 7 + [1] * 7 + [2] * 6 + [-1])
+    fitted = model(variant, affinity=W).fit(None, y, anchors={20: ([1.0, 2.0], 1000.0)})
+    assert_allclose(fitted.embedding_[20], [1.0, 2.0], atol=0.01)
 
 
 def test_samples_without_confidence_follow_their_neighbours(blobs, labels):

@@ -33,7 +33,7 @@ from relscape.project.cohort_study_sets import (
     constrained_map,
     starts_of,
 )
-from relscape.project.cohort_study_tools import mean_of, together
+from relscape.project.cohort_study_tools import curves, mean_of, together
 from relscape.project.cohort_study_verdicts import RULES
 from relscape.project.cohort_study_weights import EIGEN, NONE
 from relscape.project.experiments import experiment
@@ -76,6 +76,16 @@ def test_several_maps_are_told_as_one():
     told = together(maps)
     assert (told.seconds, told.cpu_seconds, told.refusal) == (4.0, 6.0, "no")
     assert told.warnings == ("near", "flat")
+
+
+def test_curves_run_along_their_key():
+    scores = {NEIGHBOURS: 1.0, SEPARATION: 2.0, POSITION: 3.0, LINKS: 4.0}
+    shares = (30, 5, 90)
+    records = rows(("set", TRAINING), *[(("a", share), "P1", scores) for share in shares])
+    (figure,) = curves("by_training", records, TRAINING).values()
+    assert [panel.get_ylabel() for panel in figure.axes] == [NEIGHBOURS, SEPARATION, POSITION, LINKS]
+    assert figure.axes[0].lines[0].get_xdata().tolist() == [5, 30, 90]
+    assert curves("by_training", [], TRAINING) == {}
 
 
 # ---------------------------------------------------------------------- prototypes and labels
@@ -243,7 +253,8 @@ def test_ways_need_the_order():
 def test_maps_must_keep_links_and_beat_samples():
     def judged(claim, sne, links, samples=50.0):
         entries = [
-            (("a", "density", ARRANGED), "sne", {SHOWN: sne, LINKS: links}),
+            (("a", "density", ARRANGED), "sne", {SHOWN: sne, LINKS: 50.0}),
+            (("a", "density", ARRANGED), "tsne", {SHOWN: 0.0, LINKS: links}),
             (("a", "density", ARRANGED), SAMPLES, {SHOWN: samples}),
         ]
         return RULES[claim](rows(("set", "relation", RANDOM), *entries))[0]
@@ -315,6 +326,8 @@ def test_eigen_cova_is_judged_on_its_grid():
     by_eta = {(0.1, 0.1): 80.0, (0.9, 0.1): 81.0, (0.1, 0.9): 30.0, (0.9, 0.9): 60.0}
     assert [judged(claim, by_eta)[0] for claim in ("VW2", "VW3", "VW4")] == ["reached"] * 3
     by_alpha = {(0.1, 0.1): 60.0, (0.9, 0.1): 80.0, (0.1, 0.9): 61.0, (0.9, 0.9): 81.0}
+    beyond = {**by_eta, (0.1, 0.99): 99.0, (0.9, 0.99): 99.0}  # past the published range
+    assert judged("VW3", beyond)[0] == "reached"
     assert [judged(claim, by_alpha)[0] for claim in ("VW2", "VW3", "VW4")] == ["not reached"] * 3
     assert "S_n: 15.5 over α, 35.5 over η" in judged("VW2", by_eta)[1]
 

@@ -51,7 +51,7 @@ def _scores(model: Any, codes: IntArray) -> dict[str, float]:
         scores["cohort_position"] = cohort_position(points, within, prototypes[present])
         if present.size > 2:
             scores["cohort_neighbors"] = cohort_neighbors(points, within, prototypes[present])
-    if getattr(model, "features_", None) is not None and sizes.max() > 1:
+    if model.features_.shape[1] > 0 and sizes.max() > 1:
         scores["neighbor_preservation"] = neighbor_preservation(
             model.features_[keep], points, within, random_state=0, metric=model._metric()
         )

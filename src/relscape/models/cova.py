@@ -190,7 +190,7 @@ class COVA(CohortModel):
         y : sequence of labels, optional
             The cohort of every sample, of any type; None, NaN or (among integers) -1 where unknown: such
             labels are predicted by the nearest labelled samples. Without y, cohorts are found by clustering.
-        links : n × n array, or list of pairs, optional
+        links : n × n array, or list or data frame of pairs, optional
             Directed links between samples, such as citations, by which prototypes can be arranged.
         anchors : mapping, optional
             ``{position or id: (place, weight)}``: holds a sample to a place; a weight of 1 is as strong as

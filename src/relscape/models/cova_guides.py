@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from relscape.data import EntitySet
+from relscape.data.frames import arrow_table
 from relscape.data.labels import match, positions
 from relscape.errors import DataError, ParameterError, UnknownNameError
 from relscape.maps import Map
@@ -40,11 +42,14 @@ class Start:
 def read_links(links: Any, samples: EntitySet) -> SparseArray | None:
     """Read links between samples: an n × n array, or pairs (from, to) or triples with a weight.
 
-    Samples in pairs are named by their position or their id.
+    Samples in pairs are named by their position or their id; pairs may be the rows of a data frame.
     """
     if links is None:
         return None
     n = len(samples)
+    if hasattr(links, "__arrow_c_stream__"):
+        columns = arrow_table(links.reset_index(drop=True) if hasattr(links, "iloc") else links).columns
+        return _joined(zip(*(column.to_pylist() for column in columns), strict=True), samples)
     if issparse(links) or isinstance(links, np.ndarray):
         matrix = csr_array(links, dtype=np.float64)
         if matrix.shape != (n, n):
@@ -57,7 +62,7 @@ def read_links(links: Any, samples: EntitySet) -> SparseArray | None:
             raise DataError("links contain weights that are negative or not finite; expected 0 or more.")
         return matrix
     if isinstance(links, str | Mapping) or not isinstance(links, Iterable):
-        raise DataError("links are an n × n array or a list of pairs (from, to[, weight]).")
+        raise DataError("links are an n × n array, or a list or data frame of pairs (from, to[, weight]).")
     return _joined(links, samples)
 
 
@@ -67,8 +72,8 @@ def _joined(pairs: Iterable[Any], samples: EntitySet) -> SparseArray:
     for number, pair in enumerate(pairs):
         if isinstance(pair, str) or len(pair) not in (2, 3):
             raise DataError(f"link {number} is {pair!r}; expected (from, to) or (from, to, weight).")
-        weight = float(pair[2]) if len(pair) == 3 else 1.0
-        if not np.isfinite(weight) or weight < 0:
+        weight = pair[2] if len(pair) == 3 else 1.0
+        if not isinstance(weight, Real) or not np.isfinite(weight) or weight < 0:
             raise DataError(f"link {number} has the weight {weight!r}; expected a number of at least 0.")
         rows.append(_position(pair[0], places, samples, f"link {number}"))
         columns.append(_position(pair[1], places, samples, f"link {number}"))

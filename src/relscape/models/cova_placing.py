@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from relscape.matrix.completion import predicted_codes
 from relscape.matrix.confidence import confidence_rows
-from relscape.matrix.knn import neighbours_of
 from relscape.models.feature_inputs import Features, same_rows
 from relscape.objectives.cohort_newcomers import Surroundings, settle
 from relscape.protocols import FloatArray, IntArray, SparseArray
 
 __all__ = ["placed_by_features", "placed_by_neighbours"]
-
-_VOTERS = 5
 
 
 def placed_by_features(model: Any, new: Features) -> FloatArray:
@@ -27,7 +25,7 @@ def placed_by_features(model: Any, new: Features) -> FloatArray:
 def placed_by_neighbours(model: Any, new: Features) -> FloatArray:
     """Place new samples by their neighbours among the old ones and by their predicted cohort."""
     known: IntArray = model.labels_
-    codes = predicted_codes(model.features_, known, new, model._metric())
+    codes = predicted_codes(model.features_, known, new, metric=model._metric())
     weights, confidence = _rows(model, new, codes)
     alpha, places, prototypes = model.alpha_, model.embedding_, model.prototypes_
     there = np.isfinite(places).all(axis=1)
@@ -52,17 +50,6 @@ def _nearest_places(weights: SparseArray, places: FloatArray, otherwise: FloatAr
     linked = np.flatnonzero(np.diff(weights.indptr))
     nearest[linked] = places[weights[linked].argmax(axis=1)]
     return nearest
-
-
-def predicted_codes(known: Features, codes: IntArray, new: Features, metric: str) -> IntArray:
-    """Let the nearest samples of known cohort vote on the cohort of each new one."""
-    labelled = np.flatnonzero(codes >= 0)
-    sizes = np.bincount(codes[labelled])
-    voters = min(_VOTERS, int(sizes[sizes > 0].min()))
-    _, nearest = neighbours_of(known[labelled], new, voters, metric)
-    votes = codes[labelled][nearest]
-    support = (votes[:, :, None] == votes[:, None, :]).sum(axis=2)
-    return np.asarray(votes[np.arange(len(votes)), support.argmax(axis=1)])
 
 
 def _rows(model: Any, new: Features, codes: IntArray) -> tuple[SparseArray, FloatArray]:

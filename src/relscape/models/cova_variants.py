@@ -21,7 +21,7 @@ from relscape.models.cova_fitting import (
     projection_start,
 )
 from relscape.models.cova_guides import Start, turned_to
-from relscape.models.cova_problem import Layout
+from relscape.models.cova_problem import Layout, held
 from relscape.models.eigen_cova import eigen_cova
 from relscape.models.feature_inputs import Features
 from relscape.objectives.cohort import Anchors, CohortObjective
@@ -168,8 +168,7 @@ def _fit_places(problem: Problem, effort: Effort, scale: float | None, rng: np.r
     alpha = max(problem.alpha, 1e-3)  # E1 begins and has no answer without cohorts
     rule = _USUAL_SCALE.get(problem.variant, 1.0)
     if problem.layout.automatic and scale is None and problem.variant in ("E2", "E3"):
-        unit, _ = linear_places(*given, problem.layout.places, alpha, None, _LINEAR)
-        rule = best_scale(problem.weights, unit)
+        rule = _suiting_scale(problem, alpha)
     prototypes, factor = _sized(problem, scale, rule)
     first, _ = linear_places(*given, prototypes, alpha, problem.anchors, _LINEAR)
     size = float(np.sqrt(((prototypes - prototypes.mean(axis=0)) ** 2).sum(axis=1).mean()))
@@ -182,6 +181,16 @@ def _fit_places(problem: Problem, effort: Effort, scale: float | None, rng: np.r
     return Fitted(
         solved.point, prototypes, factor, objective.terms(solved.point), replace(solved, point=np.empty(0))
     )
+
+
+def _suiting_scale(problem: Problem, alpha: float) -> float:
+    """Find the scale of prototypes of radius 1 whose E1 picture, without anchors, keeps neighbours best."""
+    there = held(problem.weights, problem.confidence, None)
+    among = replace(problem, anchors=None)
+    if not there.all():
+        among = among.among(there)
+    unit, _ = linear_places(among.weights, among.confidence, problem.layout.places, alpha, None, _LINEAR)
+    return best_scale(among.weights / among.weights.sum(), unit)
 
 
 def _fit_projection(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -266,10 +267,9 @@ def _too_large(wanted: float | None, largest: float, found: bool) -> str:
 
 def _checked_eta(eta: float | str) -> float | None:
     """Give η as a number, or None for "auto"."""
-    if isinstance(eta, str):
-        if eta == "auto":
-            return None
-    elif 0 < eta < 1:
+    if isinstance(eta, str) and eta == "auto":
+        return None
+    if isinstance(eta, Real) and 0 < eta < 1:
         return float(eta)
     raise ParameterError(f'eta={eta!r}: expected "auto" or a number between 0 and 1, both excluded.')
 

@@ -32,7 +32,7 @@ def weights(settings: Settings) -> Findings:
         for name, data in sets.items():
             shared = {**settings["sets"][name], "random_state": seed}
             sizes = {variant: _size(variant, data, shared, settings["sized"]) for variant in SIZED}
-            drawn: dict[str, Drawn] = {}
+            drawn: dict[tuple[float, str], Drawn] = {}
             idle: dict[str, list[str]] = {f"{alpha:g}": [] for alpha in settings["alphas"][EIGEN]}
             for variant, alpha, eta in grid:
                 own = {"eta": eta} if variant == EIGEN else {"scale": sizes.get(variant, "auto")}
@@ -42,10 +42,12 @@ def weights(settings: Settings) -> Findings:
                     map_ = replace(map_, warnings=())
                 findings.add({"set": name, "α": alpha, "η": eta}, map_, scored(data, map_, random_state=seed))
                 if variant != EIGEN and alpha in settings["drawn"]:
-                    drawn[f"{variant}, α = {alpha:g}"] = (map_.rows, data.labels, map_.columns)
+                    drawn[alpha, f"{variant}, α = {alpha:g}"] = (map_.rows, data.labels, map_.columns)
                 task.advance()
             findings.notes.append(_told_of_idle(name, idle))
-            findings.pictures[f"maps-{name}"] = cohort_maps(drawn)
+            findings.pictures[f"maps-{name}"] = cohort_maps(
+                {title: map_ for (_, title), map_ in sorted(drawn.items(), key=lambda item: item[0])}
+            )
     findings.pictures |= curves("by_alpha", findings.records, "α", {"η": NONE})
     eigen = [{**r, "method": f"α = {r['α']:g}"} for r in findings.records if r["method"] == EIGEN]
     findings.pictures |= curves("by_eta", eigen, "η")
@@ -59,9 +61,8 @@ def _told_of_idle(name: str, idle: dict[str, list[str]]) -> str:
 
 
 def _grid(settings: Settings) -> Iterator[tuple[str, float, Any]]:
-    """List variants and weights, by α first, so that the maps of one α are drawn side by side."""
-    for alpha in sorted({alpha for alphas in settings["alphas"].values() for alpha in alphas}):
-        for variant in (variant for variant, alphas in settings["alphas"].items() if alpha in alphas):
+    for variant, alphas in settings["alphas"].items():
+        for alpha in alphas:
             for eta in settings["etas"] if variant == EIGEN else (NONE,):
                 yield variant, alpha, eta
 

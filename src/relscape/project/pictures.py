@@ -100,7 +100,7 @@ def curves(
         for panel, name in zip(line, sets, strict=True):
             table = by_place([r for r in records if r["set"] == name], (along,), measure)
             for number, method in enumerate(methods):
-                points = [(at, values[method]) for (at,), values in table.items() if method in values]
+                points = sorted((at, values[method]) for (at,), values in table.items() if method in values)
                 if points:
                     style = _LINES[number // 4 % len(_LINES)]
                     color = CLASS_COLORS[number % len(CLASS_COLORS)]
