@@ -38,10 +38,10 @@ demo: $(APP_STAMP)
 	$(BIN)/relscape demo
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest -m 'not long' --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto -m 'not long' --cov --cov-report=term
 
 test-all: $(STAMP) lint
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -397,7 +397,7 @@ def test_links_arrange_prototypes(blobs, labels, rng):
     assert away[2, 3] < min(away[2, 0], away[2, 1])
     matrix = csr_array((np.ones(120), np.array(pairs).T), shape=(80, 80))
     frame = pd.DataFrame(pairs, columns=["from", "to"], index=np.arange(120)[::-1])
-    for links in (matrix, frame, np.array(pairs)):
+    for links in (matrix, frame, np.array(pairs), np.array(pairs, dtype=str)):
         assert_array_equal(model().fit(blobs, labels, links=links).prototypes_, fitted.prototypes_)
     with pytest.raises(DataError, match="link 1 has the weight 'much'"):
         model().fit(blobs, labels, links=[(0, 1, 2.0), (1, 2, "much")])

@@ -66,9 +66,9 @@ def test_frames_name_samples_and_features(frame, kind, ids):
 
 @pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_columns_that_are_no_features_are_named(form):
-    with pytest.raises(DataError, match="column 'town' holds .*string.*give it as the labels y"):
+    with pytest.raises(DataError, match=r"column 'town' holds .*string.*give it as the labels y"):
         read_features(BaseEstimator(), form({**COLUMNS, "town": ["x", "y"]}))
     with pytest.raises(DataError, match="column 'b' has 1 missing values, the first at row 1"):
         read_features(BaseEstimator(), form({"a": [1.0, 2.0], "b": [3.0, None]}))
-    with pytest.raises(DataError, match="^column 'b' has 1 values that are not finite"):
+    with pytest.raises(DataError, match=r"^column 'b' has 1 values that are not finite"):
         read_features(BaseEstimator(), form({"a": [1.0, 2.0], "b": [3.0, np.inf]}))

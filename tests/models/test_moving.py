@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -44,14 +45,25 @@ def test_samples_follow_as_the_model_says(shape, variant, tmp_path):
         assert_allclose(back.coordinates("sample"), model.embedding_, atol=1e-8)
 
 
-def test_a_moved_projection_cannot_place(shape):
-    """Its projection belongs to the old prototypes."""
-    model = made(shape, "P1")
-    new = move_cohorts(model.to_map(), {str(model.cohorts_[0]): (3.0, 3.0)})
-    assert new.model_state is None
-    assert_allclose(new.coordinates("cohort")[0], [3.0, 3.0])
-    with pytest.raises(ParameterError, match="does not carry its model"):
-        place(new, {"a": [1.0], "b": [2.0]})
+@pytest.mark.filterwarnings("ignore:eta was lowered")
+@pytest.mark.parametrize("variant", ["P1", "P2", "eigen"])
+def test_a_moved_projection_places_and_moves_again(shape, variant):
+    model = made(shape, variant)
+    joint = model.to_map()
+    before = joint.coordinates("cohort").copy()
+    name, target = str(model.cohorts_[0]), before[0] * 1.5
+    new = move_cohorts(joint, {name: target})
+    assert_allclose(new.coordinates("cohort"), [target, *before[1:]], atol=1e-12)
+    assert new.scores["cohort_position"] > 0.5
+    # by new features, hardly different, each sample is placed where it is
+    columns = {name: shape.points[:, at] + 1e-9 for at, name in enumerate(model.column_entities_.ids)}
+    ids = [f"new {i}" for i in range(150)]
+    placed = place(new, pd.DataFrame(columns, index=pd.Index(ids, name="sample")))
+    assert_allclose(placed.coordinates("sample")[150:], new.coordinates("sample"), atol=1e-5)
+    back = move_cohorts(new, dict(zip(model.cohorts_, before, strict=True)))
+    assert_allclose(back.coordinates("cohort"), before, atol=1e-12)
+    if variant == "eigen":  # has one answer, the others depend on where they begin
+        assert_allclose(back.coordinates("sample"), model.embedding_, atol=1e-8)
 
 
 def test_what_cannot_be_moved(shape):

@@ -33,7 +33,13 @@ from relscape.models.cova_problem import (
     only_among,
     weights_of,
 )
-from relscape.models.cova_settings import alpha_of, check_parameters, keeps_response, tolerance_of
+from relscape.models.cova_settings import (
+    MOST_ENTRIES,
+    alpha_of,
+    check_parameters,
+    keeps_response,
+    tolerance_of,
+)
 from relscape.models.cova_variants import Fitted, Problem, fit_variant
 from relscape.models.feature_inputs import Features, read_new_features
 from relscape.models.prototypes import CohortSource, given_prototypes
@@ -350,9 +356,7 @@ class COVA(CohortModel):
         begin = self.embedding_ if start is None else np.asarray(start, dtype=np.float64)
         if begin.shape != self.embedding_.shape:
             raise ParameterError(f"start has shape {begin.shape}; expected {self.embedding_.shape}.")
-        effort = Effort(self.solver, tolerance_of(self), self.max_iterations)
-        with one_thread():
-            return moved(self, places, begin, effort)
+        return moved(self, places, begin).embedding
 
     def transform(self, X: Any) -> FloatArray:
         """Place new samples, each by itself; a sample that was there already comes to its own place."""
@@ -382,5 +386,7 @@ class COVA(CohortModel):
         if hasattr(self, "response_"):
             arrays["response"] = self.response_.astype(np.float32)
         confidence = self.confidence_
-        dense = confidence.toarray() if hasattr(confidence, "toarray") else confidence
-        return arrays | {"confidence": dense.astype(np.float32)}
+        if np.prod(confidence.shape) <= MOST_ENTRIES:
+            dense = confidence.toarray() if hasattr(confidence, "toarray") else confidence
+            arrays["confidence"] = dense.astype(np.float32)
+        return arrays

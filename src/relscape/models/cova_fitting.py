@@ -38,7 +38,7 @@ _FEW = 5_000  # samples up to which all pairs are summed exactly, and L-BFGS is 
 _JITTER = 1e-3
 _SMALLEST, _LARGEST = 0.1, 1e4  # sizes of a picture that are looked at
 _CLOSE = 0.02  # how exactly a size is found, as a share of it
-_SLACK = 0.01  # how much of a divergence a smaller picture may cost
+_SLACK = 0.001  # how much of a divergence a smaller picture may cost
 _RATE = 1 / 4  # of the number of samples: the length of steps with momentum
 _INNER = 10
 
@@ -164,7 +164,12 @@ def best_scale(weights: SparseArray, places: FloatArray) -> float:
         return neighbour_divergence(np.exp(logarithm) * centred, weights)[0]
 
     grid = np.linspace(np.log(_SMALLEST), np.log(_LARGEST), 12) - np.log(size)
-    values = np.array([divergence(step) for step in grid])
+    tried: list[float] = []
+    for step in grid:
+        tried.append(divergence(step))
+        if tried[-3:] == sorted(tried[-3:]) and len(tried) > 2:
+            break  # it rises from here on, and wide pictures take long
+    grid, values = grid[: len(tried)], np.array(tried)
     lowest = int(np.argmin(values))
     ends = grid[max(lowest - 1, 0)], grid[min(lowest + 1, len(grid) - 1)]
     found = minimize_scalar(divergence, bounds=ends, method="bounded", options={"xatol": _CLOSE})

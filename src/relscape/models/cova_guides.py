@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -51,13 +52,13 @@ def read_links(links: Any, samples: EntitySet) -> SparseArray | None:
         columns = arrow_table(links.reset_index(drop=True) if hasattr(links, "iloc") else links).columns
         return _joined(zip(*(column.to_pylist() for column in columns), strict=True), samples)
     if issparse(links) or isinstance(links, np.ndarray):
-        matrix = csr_array(links, dtype=np.float64)
-        if matrix.shape != (n, n):
-            if not issparse(links) and matrix.shape[1] in (2, 3):
+        if links.shape != (n, n):
+            if not issparse(links) and links.ndim == 2 and links.shape[1] in (2, 3):
                 return _joined(links.tolist(), samples)
             raise DataError(
-                f"links have shape {matrix.shape}; expected {n} × {n}, one row and one column a sample."
+                f"links have shape {links.shape}; expected {n} × {n}, one row and one column a sample."
             )
+        matrix = csr_array(links, dtype=np.float64)
         if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
             raise DataError("links contain weights that are negative or not finite; expected 0 or more.")
         return matrix
@@ -73,7 +74,7 @@ def _joined(pairs: Iterable[Any], samples: EntitySet) -> SparseArray:
         if isinstance(pair, str) or len(pair) not in (2, 3):
             raise DataError(f"link {number} is {pair!r}; expected (from, to) or (from, to, weight).")
         weight = pair[2] if len(pair) == 3 else 1.0
-        if not isinstance(weight, Real) or not np.isfinite(weight) or weight < 0:
+        if not isinstance(weight, Real) or not math.isfinite(weight) or weight < 0:
             raise DataError(f"link {number} has the weight {weight!r}; expected a number of at least 0.")
         rows.append(_position(pair[0], places, samples, f"link {number}"))
         columns.append(_position(pair[1], places, samples, f"link {number}"))

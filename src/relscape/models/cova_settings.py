@@ -10,10 +10,10 @@ from relscape.models.cova_fitting import SOLVERS
 from relscape.models.cova_variants import VARIANTS
 from relscape.solvers.manifolds import RETRACTIONS
 
-__all__ = ["alpha_of", "check_parameters", "keeps_response", "tolerance_of"]
+__all__ = ["MOST_ENTRIES", "alpha_of", "check_parameters", "keeps_response", "tolerance_of"]
 
 _ALPHA_OF_PLACES, _ALPHA_OF_PROJECTIONS = 0.6, 0.9
-_MOST_RESPONSES = 20_000_000
+MOST_ENTRIES = 20_000_000  # of an n × c table that is kept or written in full
 
 
 def alpha_of(model: Any) -> float:
@@ -32,7 +32,7 @@ def tolerance_of(model: Any) -> float:
 
 def keeps_response(model: Any, n: int, c: int) -> bool:
     """Tell whether E1 is solved for every prototype, n × c numbers."""
-    return bool(n * c <= _MOST_RESPONSES if model.keep_response == "auto" else model.keep_response)
+    return bool(n * c <= MOST_ENTRIES if model.keep_response == "auto" else model.keep_response)
 
 
 def check_parameters(model: Any) -> None:

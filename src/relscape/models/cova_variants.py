@@ -28,7 +28,7 @@ from relscape.objectives.cohort import Anchors, CohortObjective
 from relscape.protocols import BoolArray, FloatArray, SparseArray
 from relscape.solvers.result import SolveResult
 
-__all__ = ["VARIANTS", "Fitted", "Problem", "about", "dragged", "fit_variant", "spread", "turn_between"]
+__all__ = ["VARIANTS", "Fitted", "Problem", "about", "dragged", "fit_variant", "spread"]
 
 VARIANTS = ("E1", "E2", "E3", "E4", "P1", "P2", "P3", "P4", "eigen")
 _LINEAR = 1e-10  # residual to which E1 is solved where it only begins something
@@ -246,7 +246,7 @@ def _fit_eigen(
     turn: FloatArray = np.eye(centred.shape[1])
     if problem.start is not None and problem.layout.automatic:
         names, codes = problem.cohorts.names, problem.cohorts.codes
-        turn = turn_between(
+        turn = _turn_between(
             found.prototypes, turned_to(found.prototypes, names, codes, problem.start, False)[0]
         )
     projection, mapping = found.projection @ turn, found.prototype_map @ turn
@@ -261,7 +261,7 @@ def _fit_eigen(
     )  # fmt: skip
 
 
-def turn_between(points: FloatArray, target: FloatArray) -> FloatArray:
+def _turn_between(points: FloatArray, target: FloatArray) -> FloatArray:
     """Find the rotation or mirroring that brings points nearest to their targets."""
     left, _, right = np.linalg.svd((points - points.mean(axis=0)).T @ (target - target.mean(axis=0)))
     return np.asarray(left @ right)

@@ -14,6 +14,7 @@ from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError, l
 from relscape.maps import Group, Map
 from relscape.maps.align import Motion, stored_motion
 from relscape.models.cova import COVA
+from relscape.models.cova_moving import moved
 from relscape.models.registry import revive
 
 __all__ = ["move_cohorts"]
@@ -32,9 +33,9 @@ def move_cohorts(map_: Map, places: Mapping[str, Any]) -> Map:
     Returns
     -------
     Map
-        The moved map, scored anew. On one made by an E variant new things can be placed as on the old one;
-        a projection has to be fitted again for that. Things that were placed on the old map later are left
-        out, with a warning, as the model does not know them.
+        The moved map, scored anew, with the moved model: new things can be placed on it, and cohorts moved
+        again. Things that were placed on the old map later are left out, with a warning, as the model does
+        not know them.
     """
     model = None if map_.model_state is None else revive(map_.model_state)
     if not isinstance(model, COVA):
@@ -51,8 +52,7 @@ def move_cohorts(map_: Map, places: Mapping[str, Any]) -> Map:
         if point.shape != (map_.n_components,) or not np.isfinite(point).all():
             raise ParameterError(f"the place of {name!r} has {map_.n_components} finite coordinates.")
         prototypes[position] = np.linalg.solve(motion.matrix.T, point - motion.offset)
-    model.embedding_ = model.move(prototypes)
-    model.prototypes_ = prototypes
+    moved(model, prototypes, model.embedding_).adopt(model)
     return _redrawn(map_, model, list(places))
 
 
@@ -69,14 +69,11 @@ def _redrawn(map_: Map, model: COVA, names: list[str]) -> Map:
             stacklevel=3,
         )
     motion = stored_motion(map_.arrays, map_.n_components)
-    moved = fresh.provenance | map_.provenance
-    moved["moved"] = [*moved.get("moved", []), *names]
-    fresh.provenance = moved
+    told = fresh.provenance | map_.provenance
+    fresh.provenance = told | {"moved": [*told.get("moved", []), *names]}
     if "alignment_matrix" in map_.arrays:
         fresh = fresh.with_groups(_shifted(fresh, motion))
         fresh.arrays |= motion.arrays()
-    if model.variant[0] != "E":
-        fresh.model_state = None
     return fresh
 
 
