@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relscape import datasets, scores
     from relscape.data import EntitySet, Relation, RelationalData
+    from relscape.data.triples import KnowledgeGraph
     from relscape.maps import Map
     from relscape.matrix.affinity import CosineAffinity, DistanceAffinity, GaussianAffinity
     from relscape.matrix.confidence import (
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from relscape.models.baselines import SNE, TSNE, SupervisedSNE, SupervisedTSNE
     from relscape.models.code import CODE
     from relscape.models.cova import COVA
+    from relscape.models.knowledge import KGEmbedding
     from relscape.models.multi_code import MultiCODE
     from relscape.models.mutual import CoEmbedding
     from relscape.models.placing import place
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
         normalized_purity,
         one_nn_error,
     )
+    from relscape.scores.ranking_report import RankingReport
     from relscape.sources.tables import read
     from relscape.sources.text import read_text
     from relscape.tuning.cohorts import choose_weights, keep_neighbourhoods
@@ -71,7 +74,9 @@ __all__ = [
     "EntitySet",
     "GaussianAffinity",
     "GaussianConfidence",
+    "KGEmbedding",
     "KernelConfidence",
+    "KnowledgeGraph",
     "LaplacianPrototypes",
     "LatentSemanticIndexing",
     "MDSPrototypes",
@@ -79,6 +84,7 @@ __all__ = [
     "MultiCODE",
     "ParametricEmbedding",
     "RangeConfidence",
+    "RankingReport",
     "Relation",
     "RelationFeatures",
     "RelationalData",
@@ -127,7 +133,9 @@ _HOMES = {
     "EntitySet": "data",
     "GaussianAffinity": "matrix.affinity",
     "GaussianConfidence": "matrix.confidence",
+    "KGEmbedding": "models.knowledge",
     "KernelConfidence": "matrix.confidence",
+    "KnowledgeGraph": "data.triples",
     "LaplacianPrototypes": "models.prototypes",
     "LatentSemanticIndexing": "models.spectral",
     "MDSPrototypes": "models.prototypes",
@@ -135,6 +143,7 @@ _HOMES = {
     "MultiCODE": "models.multi_code",
     "ParametricEmbedding": "models.special",
     "RangeConfidence": "matrix.confidence",
+    "RankingReport": "scores.ranking_report",
     "Relation": "data",
     "RelationFeatures": "matrix.features",
     "RelationalData": "data",

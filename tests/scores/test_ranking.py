@@ -1,4 +1,4 @@
-"""Ranks of true answers: the rules on a hand-made graph with ties, against a slow loop, and their invariants."""
+"""Ranks of true answers: by hand on a graph with ties, against a slow loop, and their invariants."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_rank_rules_by_hand(energies, graph):
 
 
 def test_hits_count_a_rank_of_ten_and_a_half_as_a_miss():
-    graph = KnowledgeGraph([(0, 0, 1)], entities=[str(i) for i in range(20)], relations=["r"])
+    graph = KnowledgeGraph([(15, 0, 16)], entities=[str(i) for i in range(20)], relations=["r"])
     energies = np.ones((20, 1, 20))
     energies[0, 0, :10], energies[0, 0, 10:] = [0.0] * 9 + [1.0], [1.0] + [2.0] * 9
     report = ranked(energies, graph, np.array([[0, 0, 9]])).tails
@@ -100,16 +100,16 @@ def slow_ranks(energies, graph, triples, known):
     """Say the definition: every candidate in turn, known completions skipped."""
     true = {tuple(row) for row in known.tolist()}
     found = {"heads": [], "tails": [], "raw heads": [], "raw tails": []}
-    for h, l, t in triples.tolist():
+    for h, r, t in triples.tolist():
         for side, own, completed in (
-            ("heads", h, [(j, l, t) for j in range(graph.n_entities)]),
-            ("tails", t, [(h, l, j) for j in range(graph.n_entities)]),
+            ("heads", h, [(j, r, t) for j in range(graph.n_entities)]),
+            ("tails", t, [(h, r, j) for j in range(graph.n_entities)]),
         ):
             for name, skipped in ((side, true), (f"raw {side}", set())):
                 kept = [c for j, c in enumerate(completed) if j == own or c not in skipped]
                 values = np.array([energies[c] for c in kept])
-                best = 1 + (values < energies[h, l, t]).sum()
-                worst = (values <= energies[h, l, t]).sum()
+                best = 1 + (values < energies[h, r, t]).sum()
+                worst = (values <= energies[h, r, t]).sum()
                 found[name].append((best + worst) / 2)
     return found
 
@@ -169,8 +169,8 @@ def test_constant_and_perfect_scorers(random_graph):
     assert_array_equal(constant.raw.ranks, (12 + 1) / 2)
     assert constant.raw.optimistic.mean_rank == 1
     perfect = np.ones((12, 3, 12))
-    h, l, t = random_graph.triples().T
-    perfect[h, l, t] = 0
+    h, r, t = random_graph.triples().T
+    perfect[h, r, t] = 0
     assert ranked(perfect, random_graph).optimistic.mean_rank == 1
     # filtered, the answer is the only true one left
     assert_array_equal(ranked(perfect, random_graph).ranks, 1)
@@ -221,9 +221,9 @@ def test_bad_input(rng, random_graph):
         ranked(energies, random_graph, ties="lucky")
     with pytest.raises(ParameterError, match="only; it has no tails"):
         ranked(energies, random_graph).heads.tails  # noqa: B018
-    h, l, _ = random_graph.test[0]
-    energies[h, l, 5] = np.nan
-    with pytest.raises(DataError, match=f"entity {h} and relation {l} are not all numbers"):
+    h, r, _ = random_graph.test[0]
+    energies[h, r, 5] = np.nan
+    with pytest.raises(DataError, match=f"entity {h} and relation {r} are not all numbers"):
         ranked(energies, random_graph)
 
 

@@ -60,6 +60,7 @@ METHODS = {
         Method(
             "stsne", "SupervisedTSNE", _BASELINES, "cohorts", "t-SNE with distances within cohorts shrunk"
         ),
+        Method("kg", "KGEmbedding", "relscape.models.knowledge", "knowledge", "vectors of a knowledge graph"),
     )
 }
 

@@ -39,6 +39,8 @@ def _parameters(model: Any, arrays: dict[str, Any]) -> dict[str, Any]:
 def _parameter(value: Any, name: str, arrays: dict[str, Any]) -> Any:
     if type(value).__name__ in STORED_CLASSES or issparse(value):
         return store(name, value, arrays)
+    if hasattr(value, "__dataframe__"):  # a matrix in a data frame
+        value = np.asarray(value)
     if isinstance(value, np.ndarray):
         return store(name, value, arrays) if value.size > _MOST_LISTED else value.tolist()
     if isinstance(value, np.generic):

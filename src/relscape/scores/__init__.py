@@ -14,12 +14,15 @@ from relscape.scores.preservation import (
     neighbor_preservation_curve,
 )
 from relscape.scores.purity import authorship, doc_doc, doc_doc_curve, doc_word, normalized_purity
+from relscape.scores.ranking import Filter, RankingReport, rank_triples
 from relscape.scores.retrieval import OneNNErrors, class_word_error, one_nn_error, one_nn_errors
 
 __all__ = [
     "CohortLinks",
+    "Filter",
     "GammaTerms",
     "OneNNErrors",
+    "RankingReport",
     "authorship",
     "class_word_error",
     "cohort_links",
@@ -39,4 +42,5 @@ __all__ = [
     "normalized_purity",
     "one_nn_error",
     "one_nn_errors",
+    "rank_triples",
 ]

@@ -108,7 +108,7 @@ def _distinct_questions(
     return order, order[begins], np.append(begins, order.size)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)  # type: ignore[untyped-decorator]
 def _count_block(
     energies: Any,
     start: int,

@@ -178,4 +178,6 @@ class RankingReport:
         )
 
     def __repr__(self) -> str:
-        return f"<RankingReport: mean rank {self.mean_rank:.4g}, MRR {self.mrr:.3f}, {self.n_triples:,} triples>"
+        return (
+            f"<RankingReport: mean rank {self.mean_rank:.4g}, MRR {self.mrr:.3f}, {self.n_triples} triples>"
+        )

@@ -1,0 +1,222 @@
+"""``relscape kg``: look a knowledge graph over, train a model of it, go on with it, and rank."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from relscape import progress
+from relscape.cli import kg_queries, kg_tune
+from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.kg_source import (
+    Dataset,
+    Encoding,
+    HoldOut,
+    InverseSafe,
+    Json,
+    Source,
+    Strict,
+    load_model,
+    model_of,
+    read_graph,
+)
+from relscape.models.knowledge_state import CHECKPOINT, check_run_directory, checkpoint_in
+
+__all__ = ["app"]
+
+_MOST_SHOWN = 10  # overlapping relations
+# Seconds for one number of a vector, once a triple or corruption, as measured on an ordinary machine.
+_SECONDS_A_NUMBER = 2e-9
+_MATRIX_MODELS = ("RESCAL", "SE", "SMELinear", "SMEBilinear", "LFM", "TransR", "CTransR")
+
+app = typer.Typer(help="Knowledge graphs: facts as (head, relation, tail).", no_args_is_help=True)
+
+Directory = Annotated[Path, typer.Argument(metavar="KG", help="Directory given to 'kg train'.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the model to write.")]
+Seed = Annotated[int, typer.Option(help="Seed of all that is drawn at random.")]
+Jobs = Annotated[
+    int | None, typer.Option(help="Threads; more than one is faster but not exact.", show_default="1")
+]
+ModelName = Annotated[str, typer.Option("--model", "-m", help="TransPES, TransE, TransH, ComplEx, ...")]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option("--param", "-p", help="Any other parameter or option: name=value.", show_default=False),
+]
+Preset = Annotated[
+    str | None, typer.Option(help="'thesis': the settings of the thesis.", show_default="the best we found")
+]
+
+
+@app.command()
+def inspect(
+    source: Source = None,
+    dataset: Dataset = None,
+    hold_out: HoldOut = None,
+    inverse_safe: InverseSafe = False,
+    seed: Seed = 0,
+    overlap: Annotated[float, typer.Option(help="Report relations that share more than this part.")] = 0.8,
+    encoding: Encoding = None,
+    strict: Strict = False,
+    as_json: Json = False,
+) -> None:
+    """Say what a graph is like, and how far a test on it can be trusted."""
+    from relscape.data.triple_report import inspect as look
+
+    with telling_warnings(strict):
+        report = look(read_graph(source, dataset, hold_out, inverse_safe, encoding, seed), overlap)
+    if as_json:
+        print_json(report.to_dict())
+        return
+    print_table(["", ""], report.summary())
+    if report.overlaps:
+        rows = [
+            (
+                o.first,
+                "inverse" if o.inverse else "same way",
+                o.second,
+                f"{max(o.first_share, o.second_share):.0%}",
+            )
+            for o in report.overlaps[:_MOST_SHOWN]
+        ]
+        print_table(["relation", "says as much as", "", "of one's pairs"], rows)
+    next_step(f"relscape kg train {source or f'--dataset {dataset}'} -o kg")
+
+
+@app.command()
+def train(
+    source: Source = None,
+    dataset: Dataset = None,
+    model: ModelName = "TransPES",
+    dimensions: Annotated[int, typer.Option("--dimensions", "-k", help="Length of the vectors.")] = 100,
+    epochs: Annotated[int, typer.Option(help="Passes over the training triples.")] = 500,
+    preset: Preset = None,
+    jobs: Jobs = None,
+    seed: Seed = 0,
+    param: Setting = None,
+    hold_out: HoldOut = None,
+    inverse_safe: InverseSafe = False,
+    every: Annotated[int, typer.Option(help="Epochs between checkpoints.")] = 10,
+    encoding: Encoding = None,
+    output: Output = Path("kg"),
+    strict: Strict = False,
+    as_json: Json = False,
+) -> None:
+    """Train a model; it can be stopped, even killed, and taken up again with 'kg resume'."""
+    started = time.perf_counter()
+    with telling_warnings(strict):
+        estimator = model_of(model, dimensions, epochs, preset, jobs, seed, param or [])
+        estimator.check()
+        check_run_directory(output)
+        graph = read_graph(source, dataset, hold_out, inverse_safe, encoding, seed)
+        progress.note(f"{model} of {graph!r}: {_expected(estimator, len(graph.train))}")
+        progress.note(f"checkpoints are in {output / CHECKPOINT}; 'relscape kg resume {output}' goes on")
+        estimator.fit(graph, checkpoints=output / CHECKPOINT, every=every)
+        estimator.save(output)
+    _report(estimator, output, time.perf_counter() - started, as_json)
+
+
+@app.command()
+def resume(
+    directory: Directory = Path("kg"),
+    epochs: Annotated[
+        int | None, typer.Option(help="Go on to so many epochs in all.", show_default="as begun")
+    ] = None,
+    jobs: Jobs = None,
+    strict: Strict = False,
+    as_json: Json = False,
+) -> None:
+    """Go on with a training from its last checkpoint, exactly as if it had not been interrupted."""
+    from relscape.models.knowledge import KGEmbedding
+
+    started = time.perf_counter()
+    with telling_warnings(strict):
+        place = checkpoint_in(directory)
+        model = KGEmbedding.resume(place, n_epochs=epochs, n_jobs=jobs)
+        if place.name == CHECKPOINT:
+            directory = model.save(place.parent)
+    _report(model, directory, time.perf_counter() - started, as_json)
+
+
+@app.command()
+def rank(
+    directory: Directory = Path("kg"),
+    file: Annotated[
+        Path | None, typer.Argument(help="A file of triples.", show_default="the test split")
+    ] = None,
+    split: Annotated[str, typer.Option(help="train, valid or test, when there is no file.")] = "test",
+    ties: Annotated[str, typer.Option(help="realistic, optimistic or pessimistic.")] = "realistic",
+    by_relation: Annotated[bool, typer.Option(help="Also every relation on its own.")] = False,
+    exclude_self_loops: Annotated[
+        bool, typer.Option(help="No entity as its own answer where training has no such fact.")
+    ] = False,
+    encoding: Encoding = None,
+    strict: Strict = False,
+    as_json: Json = False,
+) -> None:
+    """Rank true heads and tails among all entities: mean rank, MRR, hits."""
+    from relscape.sources.triples import read_facts
+
+    with telling_warnings(strict):
+        model = load_model(directory)
+        triples = split if file is None else read_facts(file, encoding)
+        report = model.rank(triples, ties=ties, exclude_self_loops=exclude_self_loops)
+    if as_json:
+        print_json(report.to_dict())
+        return
+    header = ["", "triples", "mean rank", "MRR", "hits@1", "hits@3", "hits@10"]
+    print_table(header, report.rows())
+    if by_relation:
+        parts = sorted(report.by_relation.items(), key=lambda entry: -entry[1].n_triples)
+        print_table(["relation", *header[1:]], [part.row(name) for name, part in parts])
+    next_step(f"relscape kg suspicious --from {directory}")
+
+
+app.command()(kg_queries.predict)
+app.command()(kg_queries.suspicious)
+app.command()(kg_tune.tune)
+app.command()(kg_queries.export)
+
+
+# ---------------------------------------------------------------------- telling
+
+
+def _expected(model: Any, n_triples: int) -> str:
+    """Guess the time of a training, as measured on an ordinary machine."""
+    width = model.n_components ** (2 if model.model in _MATRIX_MODELS else 1)
+    seconds = _SECONDS_A_NUMBER * width * n_triples * (1 + model.negatives) * model.n_epochs
+    if seconds < 10:
+        return "a few seconds"
+    return f"about {seconds / 60:.0f} minutes" if seconds > 90 else f"about {seconds:.0f} seconds"
+
+
+def _report(model: Any, output: Path, seconds: float, as_json: bool) -> None:
+    last = model.history_[-1] if model.history_ else {}
+    if as_json:
+        print_json(
+            {
+                "model": str(output),
+                "name": model.model,
+                "epochs": model.n_epochs_,
+                "best_epoch": model.best_epoch_,
+                "loss": last.get("loss"),
+                "active_share": last.get("active_share"),
+                "validation": model.validation_,
+                "seconds": round(seconds, 3),
+            }
+        )
+        return
+    say(f"{model.model}: {model.n_epochs_} epochs in {seconds:.1f} s: {output}")
+    if last:
+        say(f"mean loss {last['loss']:.4g}, {last['active_share']:.1%} of pairs still active")
+    if model.validation_:
+        told = model.validation_
+        say(
+            f"kept epoch {model.best_epoch_}: validation mean rank {told['mean_rank']:.1f}, MRR "
+            f"{told['mrr']:.3f}, hits@10 {told['hits@10']:.1%}"
+        )
+    else:
+        aside("there are no validation triples: the last epoch was kept.")
+    next_step(f"relscape kg rank {output}")

@@ -1,0 +1,175 @@
+"""Reading knowledge graphs and models of them for ``relscape kg``."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from relscape.data.triples import KnowledgeGraph
+from relscape.errors import FormatError, ParameterError, RelscapeWarning, UnknownNameError
+from relscape.models.knowledge_state import CHECKPOINT
+
+__all__ = [
+    "Dataset",
+    "Encoding",
+    "From",
+    "HoldOut",
+    "InverseSafe",
+    "Json",
+    "Source",
+    "Strict",
+    "load_model",
+    "model_of",
+    "named_settings",
+    "plain_value",
+    "read_graph",
+]
+
+_GRAPHS = ("fb15k", "nations", "stdlib_facts", "umls", "wn18")
+
+Source = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="DIR",
+        help="Folder of train, valid and test files, one file of triples, or RDF.",
+        show_default=False,
+    ),
+]
+Dataset = Annotated[str | None, typer.Option(help=f"Instead of DIR, a data set: {', '.join(_GRAPHS)}.")]
+HoldOut = Annotated[
+    str | None,
+    typer.Option(
+        "--hold-out",
+        metavar="VALID,TEST",
+        help="Deal the triples anew, holding these shares out, such as 0.05,0.1.",
+        show_default="as the files are split",
+    ),
+]
+InverseSafe = Annotated[bool, typer.Option(help="With --hold-out: all triples of two entities in one split.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of the files.", show_default="detected")]
+From = Annotated[Path, typer.Option("--from", "-f", metavar="KG", help="Directory of the trained model.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first warning.")]
+
+
+def read_graph(
+    source: Path | None,
+    dataset: str | None = None,
+    hold_out: str | None = None,
+    inverse_safe: bool = False,
+    encoding: str | None = None,
+    seed: int = 0,
+) -> KnowledgeGraph:
+    """Read the graph a person names: a folder, a file of triples, RDF, or a data set."""
+    if (source is None) == (dataset is None):
+        raise ParameterError("give a folder with train, valid and test files, or --dataset NAME.")
+    shares = None if hold_out is None else _shares(hold_out)
+    if inverse_safe and shares is None:
+        raise ParameterError("--inverse-safe says how to deal triples; give --hold-out with it.")
+    graph = _read(source, encoding) if source is not None else _dataset(str(dataset))
+    if shares is not None:
+        graph = graph.split(shares[0], shares[1], seed, inverse_safe)
+    return graph
+
+
+def _read(source: Path, encoding: str | None) -> KnowledgeGraph:
+    from relscape.sources.rdf import RDF_FORMATS
+    from relscape.sources.triples import read_facts
+
+    if source.is_dir():
+        return KnowledgeGraph.from_directory(source, encoding=encoding)
+    if any(suffix in RDF_FORMATS for suffix in source.suffixes):
+        return KnowledgeGraph.from_rdf(source)
+    return KnowledgeGraph(read_facts(source, encoding))
+
+
+def _dataset(name: str) -> KnowledgeGraph:
+    from relscape import datasets
+
+    if name not in _GRAPHS:
+        raise UnknownNameError("knowledge graph", name, _GRAPHS)
+    graph: KnowledgeGraph = getattr(datasets, f"load_{name}")()
+    return graph
+
+
+def _shares(text: str) -> tuple[float, float]:
+    try:
+        valid, test = (float(part) for part in text.split(","))
+    except ValueError:
+        raise ParameterError(f"--hold-out {text}: write two shares, such as 0.05,0.1.") from None
+    return valid, test
+
+
+def load_model(directory: Path) -> Any:
+    """Read a trained model; of a training that was not finished, its last checkpoint, and say so."""
+    from relscape.models.knowledge import KGEmbedding
+
+    if not (directory / "model.json").exists() and (directory / CHECKPOINT / "model.json").exists():
+        model = KGEmbedding.load(directory / CHECKPOINT)
+        warnings.warn(
+            f"the training in {directory} was not finished: its checkpoint of epoch {model.n_epochs_} is "
+            f"used. 'relscape kg resume {directory}' goes on.",
+            RelscapeWarning,
+            stacklevel=2,
+        )
+        return model
+    if not (directory / "model.json").exists():
+        raise FormatError(
+            f"{directory} holds no model; train one with 'relscape kg train DIR -o {directory}', or name "
+            "its directory with --from."
+        )
+    return KGEmbedding.load(directory)
+
+
+def named_settings(given: list[str], option: str = "--param") -> dict[str, str]:
+    """Take settings written ``name=value`` apart; a name given twice is refused."""
+    settings: dict[str, str] = {}
+    for setting in given:
+        name, equals, value = setting.partition("=")
+        if not equals or not name or not value:
+            raise ParameterError(f"{option} {setting}: write name=value.")
+        if name in settings:
+            raise ParameterError(f"{option} {name} is given twice.")
+        settings[name] = value
+    return settings
+
+
+def model_of(
+    model: str,
+    dimensions: int,
+    epochs: int,
+    preset: str | None,
+    jobs: int | None,
+    seed: int,
+    given: list[str],
+) -> Any:
+    """Build the estimator from options and ``name=value`` settings, parameters or options of it."""
+    from relscape.models.knowledge import KGEmbedding
+
+    own: dict[str, Any] = {
+        "model": model,
+        "n_components": dimensions,
+        "n_epochs": epochs,
+        "preset": preset,
+        "n_jobs": 1 if jobs is None else jobs,
+        "random_state": seed,
+    }
+    settings = {name: plain_value(text) for name, text in named_settings(given).items()}
+    for name in settings:
+        if name in own:
+            raise ParameterError(f"--param {name}=...: the command has an option of its own for that.")
+    known = KGEmbedding().get_params(deep=False)
+    options = {name: value for name, value in settings.items() if name not in known}
+    return KGEmbedding(**own, **{n: v for n, v in settings.items() if n in known}, options=options or None)
+
+
+def plain_value(text: str) -> Any:
+    """Read a number, a list, None or True as Python writes it; anything else is text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

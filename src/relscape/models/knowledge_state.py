@@ -1,0 +1,69 @@
+"""Checkpoints of a training: a saved model with the state of its training, written whole or not at all."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from relscape.errors import StorageError
+from relscape.maps.files import replace_directory, restore_directory, storage_errors
+from relscape.maps.state import MODEL_FILES, ModelState
+from relscape.models.state import is_saved_model
+
+__all__ = [
+    "CHECKPOINT",
+    "check_run_directory",
+    "checkpoint_in",
+    "clear_drafts",
+    "owned_run",
+    "write_model",
+]
+
+CHECKPOINT = "checkpoint"
+
+
+def write_model(state: ModelState, directory: Path) -> None:
+    """Write a model or a checkpoint; a directory that holds something else is refused."""
+    replace_directory(directory, state.write, owned_run)
+
+
+def checkpoint_in(directory: Path) -> Path:
+    """Give the checkpoint of a training's directory, or the directory itself where it is one.
+
+    A checkpoint that a writer had set aside when it was killed is brought back first.
+    """
+    for place in (directory / CHECKPOINT, directory):
+        restore_directory(place, owned_run)
+    inner = directory / CHECKPOINT
+    return inner if is_saved_model(inner) else directory
+
+
+def owned_run(directory: Path) -> set[str] | None:
+    """Name the files of a saved model that may be replaced; None where a directory is not one of ours.
+
+    A directory with nothing but the checkpoint of a training that was not finished is ours, too.
+    """
+    if is_saved_model(directory):
+        return set(MODEL_FILES)
+    entries = {entry.name for entry in directory.iterdir()}
+    drafts = {name for name in entries if name.startswith(f".{CHECKPOINT}")}
+    return set() if entries - drafts == {CHECKPOINT} and is_saved_model(directory / CHECKPOINT) else None
+
+
+def check_run_directory(directory: Path) -> None:
+    """Refuse early a place where a training could not be written."""
+    with storage_errors("write", directory):
+        if directory.exists() and not directory.is_dir():
+            raise StorageError(f"cannot write {directory}: a file has that name; choose another.")
+        if directory.is_dir() and any(directory.iterdir()) and owned_run(directory) is None:
+            raise StorageError(
+                f"cannot write {directory}: that directory holds something else; choose a new name or an "
+                "earlier training to replace."
+            )
+
+
+def clear_drafts(directory: Path) -> None:
+    """Remove what a writer left that was killed in the middle of a checkpoint."""
+    if directory.parent.is_dir():
+        for draft in directory.parent.glob(f".{directory.name}-*"):
+            shutil.rmtree(draft, ignore_errors=True)

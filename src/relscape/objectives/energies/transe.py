@@ -1,0 +1,128 @@
+"""TransE: a relation carries its heads to its tails, E = N(e_h + r − e_t)."""
+
+# ruff: noqa: ARG001, E741 (all energies share their arguments; l is the link, as in the formulas)
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from relscape.objectives.energies.base import Energy, Params, Pull, Settings, Sizes, assemble
+from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
+from relscape.objectives.energies.norms import FAST, L1, norm_of, signed, slope
+from relscape.objectives.energies.scoring import distances, distances_and_pull
+from relscape.objectives.energies.starting import unit_rows
+from relscape.protocols import FloatArray, IntArray
+
+__all__ = ["TRANSE", "heads_of", "tails_of"]
+
+
+def start(sizes: Sizes, rng: np.random.Generator) -> Params:
+    """Draw entities and relations of length 1."""
+    entities = unit_rows(sizes.n_entities, sizes.k, rng)
+    return assemble(entities, unit_rows(sizes.n_relations, sizes.k, rng))
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def total(E, R, h, l, t, norm):  # type: ignore[no-untyped-def]
+    """Sum the absolute values (l1) or the squares of e_h + r − e_t."""
+    found = E.dtype.type(0.0)
+    for i in range(E.shape[1]):
+        u = E[h, i] + R[l, i] - E[t, i]
+        found += abs(u) if len(norm) == L1 else u * u
+    return np.float64(found)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
+    """Give the energy of one triple."""
+    return norm_of(total(E, R, h, l, t, norm), norm)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def add_gradient(  # type: ignore[no-untyped-def]
+    scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
+):
+    """Add the gradient times ``scale``: s for head and relation, −s for the tail."""
+    if len(norm) != L1:
+        scale *= slope(total(E, R, h, l, t, norm), norm)
+    factor = to.dtype.type(scale)
+    for i in range(E.shape[1]):
+        u = E[h, i] + R[l, i] - E[t, i]
+        s = signed(u, factor) if len(norm) == L1 else factor * u
+        to[a, i] += s
+        to[b, i] -= s
+        to_R[l, i] += s
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
+    """Walk over a batch."""
+    return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
+
+
+@njit(cache=True, nogil=True)
+def values(model, triples, hints):  # type: ignore[no-untyped-def]
+    """Give the energies of triples."""
+    return values_of(value, model, triples, hints)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def pulls(model, triples, hints, weights, sums):  # type: ignore[no-untyped-def]
+    """Add up the gradients of triples' energies, each times its weight."""
+    pulls_of(add_gradient, model, triples, hints, weights, sums)
+
+
+def tails_of(params: Params, heads: IntArray, relations: IntArray, settings: Settings) -> FloatArray:
+    """Score all tails of queries."""
+    return distances(
+        params["entities"], params["entities"][heads] + params["relations"][relations], settings.norm
+    )
+
+
+def heads_of(params: Params, relations: IntArray, tails: IntArray, settings: Settings) -> FloatArray:
+    """Score all heads of queries."""
+    return distances(
+        params["entities"], params["entities"][tails] - params["relations"][relations], settings.norm
+    )
+
+
+def many_tails(
+    heads: FloatArray, relations: FloatArray, candidates: FloatArray, settings: Settings
+) -> tuple[FloatArray, Pull]:
+    """Score candidates as tails, with the way back."""
+    found, back = distances_and_pull(candidates, heads + relations, settings.norm)
+
+    def pull(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        to_queries, to_candidates = back(weights)
+        return to_queries, to_queries, to_candidates
+
+    return found, pull
+
+
+def many_heads(
+    tails: FloatArray, relations: FloatArray, candidates: FloatArray, settings: Settings
+) -> tuple[FloatArray, Pull]:
+    """Score candidates as heads, with the way back."""
+    found, back = distances_and_pull(candidates, tails - relations, settings.norm)
+
+    def pull(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        to_queries, to_candidates = back(weights)
+        return to_queries, -to_queries, to_candidates
+
+    return found, pull
+
+
+TRANSE = Energy(
+    "TransE",
+    start,
+    value,
+    add_gradient,
+    sweep,
+    values,
+    pulls,
+    tails_of,
+    heads_of,
+    norms=("l1", "l2", "l2sq"),
+    many_tails=many_tails,
+    many_heads=many_heads,
+)

@@ -1,0 +1,1 @@
+"""Training on triples: corruptions, losses, minibatch and lock-free epochs. Energies come as arguments."""
