@@ -12,7 +12,7 @@ import relscape
 API = Path(__file__).parent / "api"
 
 GROUPS = {
-    "Data": ("EntitySet", "Relation", "RelationalData", "read", "read_text", "datasets"),
+    "Data": ("EntitySet", "Relation", "RelationalData", "KnowledgeGraph", "read", "read_text", "datasets"),
     "Models": (
         "CorrespondenceAnalysis",
         "BipartiteSpectral",
@@ -31,6 +31,7 @@ GROUPS = {
         "TSNE",
         "SupervisedSNE",
         "SupervisedTSNE",
+        "KGEmbedding",
         "load_model",
     ),
     "Settings of cohort models": (
@@ -45,6 +46,7 @@ GROUPS = {
         "TSNEPrototypes",
         "MDSPrototypes",
         "LaplacianPrototypes",
+        "MeanPrototypes",
         "RelationFeatures",
     ),
     "Choosing": ("choose_weights", "keep_neighbourhoods", "tuning"),
@@ -62,10 +64,11 @@ GROUPS = {
         "cohort_position",
         "cohort_neighbors",
         "neighbor_preservation",
+        "RankingReport",
         "scores",
     ),
 }
-BESIDE = ("relscape.tuning", "relscape.plot", "relscape.errors")
+BESIDE = ("relscape.tuning", "relscape.tuning.knowledge", "relscape.plot", "relscape.errors")
 
 
 def write_pages(folder: Path) -> list[Path]:

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
     from relscape.models.multi_code import MultiCODE
     from relscape.models.mutual import CoEmbedding
     from relscape.models.placing import place
-    from relscape.models.prototypes import LaplacianPrototypes, MDSPrototypes, SNEPrototypes, TSNEPrototypes
+    from relscape.models.prototypes import (
+        LaplacianPrototypes,
+        MDSPrototypes,
+        MeanPrototypes,
+        SNEPrototypes,
+        TSNEPrototypes,
+    )
     from relscape.models.psd_code import PSDCODE
     from relscape.models.registry import load_model
     from relscape.models.special import SDR, ParametricEmbedding
@@ -81,6 +87,7 @@ __all__ = [
     "LatentSemanticIndexing",
     "MDSPrototypes",
     "Map",
+    "MeanPrototypes",
     "MultiCODE",
     "ParametricEmbedding",
     "RangeConfidence",
@@ -139,6 +146,7 @@ _HOMES = {
     "LaplacianPrototypes": "models.prototypes",
     "LatentSemanticIndexing": "models.spectral",
     "MDSPrototypes": "models.prototypes",
+    "MeanPrototypes": "models.prototypes",
     "Map": "maps",
     "MultiCODE": "models.multi_code",
     "ParametricEmbedding": "models.special",

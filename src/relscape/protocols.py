@@ -99,10 +99,6 @@ class Manifold(Protocol):
         """Bring a point that has left the set back to it; a point of the set comes back as it is."""
         ...
 
-    def random(self, rng: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
-        """Draw a point."""
-        ...
-
 
 @runtime_checkable
 class Callback(Protocol):

@@ -62,7 +62,10 @@ def test_a_table_of_features(relscape, cells):
     assert (cell.fields["cohort"] == cell.fields["type"]).all()
     assert cell.fields["year"].tolist()[:2] == [1990, 1991]
     source = joint.provenance["source"]
-    assert source == {"form": "table", "files": ["cells.csv"], "id": "cell"}
+    assert source == {
+        "form": "table", "files": ["cells.csv"], "id": "cell", "features": ["f_a", "f_b", "f_c"]
+    }  # fmt: skip
+    assert "By 3 features: 'f_a', 'f_b', 'f_c'; ids from 'cell'." in done.out
 
 
 def test_the_map_is_the_estimators(relscape, cells, made):
@@ -80,6 +83,9 @@ def test_json(relscape, cells):
     assert done.json["cohorts"] == dict.fromkeys(NAMES, 20)
     assert done.json["sizes"] == {"cell": 80, "cohort": 4}
     assert 0 < done.json["scores"]["neighbor_preservation_chance"] < 1
+    assert done.json["features"] == ["f_a", "f_b", "f_c", "year"]
+    assert done.json["id"] == "cell"
+    assert not done.json["standardized"]
 
 
 def test_missing_labels_are_predicted_and_told(relscape, cells):
@@ -377,6 +383,99 @@ def test_bad_new_things(relscape, made):
     refused(relscape("place", made, "new.csv", "--kind", "cohort"), "'cell'", "'cohort'")
 
 
+def test_uneven_units_are_told_of_and_standardised(relscape, cells):
+    rows = "".join(f"{i},{a:.4f},{900 * b:.4f},{c:.4f},{t},{y}\n" for i, a, b, c, t, y in lines())
+    cells.write_text("cell,f_a,f_b,f_c,type,year\n" + rows)
+    run = ("cohorts", cells, "-l", "type", "--features", "f_*")
+    plain = relscape(*run, "-o", "plain")
+    assert "'f_b' decide who is near whom" in plain.err
+    assert "--standardize" in plain.err
+    done = relscape(*run, "--standardize", "-o", "map")
+    assert done.err == ""
+    assert "By 3 features, standardised:" in done.out
+    table = np.array([row[1:4] for row in lines()]).round(4)
+    table[:, 1] = [round(900 * row[2], 4) for row in lines()]
+    scaled = (table - table.mean(axis=0)) / table.std(axis=0)
+    expected = rs.COVA(random_state=0).fit(scaled, [row[4] for row in lines()])
+    assert_allclose(rs.Map.load("map").coordinates("cell"), expected.embedding_, atol=1e-7)
+    new = np.array([[0.1, 5900.0, 0.2]])
+    Path("new.csv").write_text("cell,f_a,f_b,f_c\nx,0.1,5900,0.2\n")
+    placed = relscape("place", "map", "new.csv", "-o", "grown", "--json")
+    assert placed.json["cohorts"] == {"x": "mead"}
+    place = expected.transform((new - table.mean(axis=0)) / table.std(axis=0))
+    assert_allclose(rs.Map.load("grown").coordinates("cell")[-1:], place, atol=1e-7)
+
+
+def test_gaps_are_filled_or_dropped(relscape, cells):
+    text = cells.read_text().splitlines(keepends=True)
+    a, b = text[3].split(","), text[9].split(",")
+    text[3], text[9] = ",".join([a[0], "", *a[2:]]), ",".join([b[0], b[1], "NA", *b[3:]])
+    cells.write_text("".join(text))
+    run = ("cohorts", cells, "-l", "type", "--features", "f_*", "-o", "map")
+    refused(relscape(*run), "2 of 80 lines", "line 4", "'f_a' (1), 'f_b' (1)", "--missing median")
+    refused(relscape(*run, "--missing", "mean"), "'mean'", "'median'")
+    dropped = relscape(*run, "--missing", "drop", "--json")
+    assert dropped.json["sizes"]["cell"] == 78
+    assert "2 of 80 lines lack features and were dropped" in dropped.err
+    filled = relscape(*run, "--missing", "median", "--standardize", "--json")
+    assert filled.json["sizes"]["cell"] == 80
+    column = np.array([row[1] for row in lines()]).round(4)
+    scaled = revive(rs.Map.load("map").model_state).features_[:, 0]
+    assert scaled[2] == pytest.approx(np.median(np.delete(scaled, 2)), abs=1e-9)
+    Path("new.csv").write_text("cell,f_a,f_b,f_c\nx,,0.1,0.2\ny,0.1,0.1,0.2\n")
+    assert relscape("place", "map", "new.csv", "-o", "grown").code == 0
+    median = np.median(np.delete(column, 2))
+    Path("told.csv").write_text(f"cell,f_a,f_b,f_c\nx,{float(median)!r},0.1,0.2\n")
+    relscape("place", "map", "told.csv", "-o", "told")
+    grown, told = (rs.Map.load(name).group("cell") for name in ("grown", "told"))
+    assert_allclose(grown.coordinates[grown.places["x"]], told.coordinates[told.places["x"]], atol=1e-6)
+    assert relscape("place", "map", "new.csv", "--missing", "drop", "--json").json["placed"] == 1
+
+
+def test_what_was_placed_is_counted_and_told(relscape, cells, made):
+    head, *rest = cells.read_text().splitlines(keepends=True)
+    Path("same.csv").write_text(head + "".join(rest))
+    done = relscape("place", made, "same.csv")
+    assert "None of the 80 cell is new: put 80 cell that were on map already" in done.out
+    assert "and 60 more" in done.out
+    Path("new.csv").write_text(head + rest[0] + rest[1].replace("c1,", "n1,"))
+    mixed = relscape("place", made, "new.csv", "-o", "grown")
+    assert "Placed 1 new cell, and put 1 cell that was on map already" in mixed.out
+    assert rs.Map.load("grown").group("cell").fields["cohort"][-1] == "cider"
+    assert relscape("place", made, "new.csv", "--json").json["already_there"] == 1
+
+
+def test_lines_without_ids_are_new(relscape, cells):
+    Path("plain.csv").write_text(
+        "".join(row.split(",", 1)[1] for row in cells.read_text().splitlines(keepends=True))
+    )
+    assert relscape("cohorts", "plain.csv", "-l", "type", "--features", "f_*", "-o", "map").code == 0
+    done = relscape("place", "map", "plain.csv", "-o", "grown")
+    assert "Placed 80 of 80 new sample" in done.out
+    assert len(rs.Map.load("grown").group("sample")) == 160
+
+
+def test_info_says_what_was_used(relscape, made):
+    done = relscape("info", made, "--json")
+    assert done.json["learned"]["alpha"] == 0.6
+    assert done.json["learned"]["cohorts"] == 4
+    told = relscape("info", made).out
+    assert "alpha" in told.split("learned")[1]
+    assert "f_b" in told
+
+
+def test_more_mistakes(relscape, cells, made):
+    run = ("cohorts", cells, "-l", "type", "--features", "f_*", "-o", "other")
+    refused(relscape(*run, "--seed", -1), "--seed", "0", "relscape cohorts --help")
+    refused(relscape(*run, "--sed", 1), "--sed", "relscape cohorts --help")
+    refused(relscape(*run, "--prototypes", "nofile.csv"), "there is no file 'nofile.csv'")
+    Path("places.csv").write_text("type,x,y\ntea,0,2\nale,a,0\nmead,0,-2\ncider,-2,0\n")
+    refused(relscape(*run, "--prototypes", "places.csv"), "places.csv", "'x'", "'a' for 'ale'")
+    refused(relscape("cohorts", made, "-l", "type", "--standardize", "-o", "other"), "--standardize")
+    refused(relscape("move", made, "ale=1,1", "ale=2,2"), "'ale'", "two places")
+    assert not Path("other").exists()
+
+
 def test_excel_and_parquet_read_alike(relscape, cells, made):
     columns = list(zip(*lines(), strict=True))
     names = ("cell", "f_a", "f_b", "f_c", "type", "year")
@@ -385,3 +484,13 @@ def test_excel_and_parquet_read_alike(relscape, cells, made):
     relscape("cohorts", "cells.parquet", "-l", "type", "--features", "f_*", "-o", "native")
     first, second = (rs.Map.load(name).coordinates("cell") for name in (made, "native"))
     assert_allclose(first, second, atol=1e-9)
+
+
+def test_scores_are_those_the_map_carries(relscape, made, cells):
+    scores = rs.Map.load(made).scores
+    done = relscape("score", made)
+    assert done.code == 0, done.err
+    for name in ("cohort_separation", "cohort_position", "cohort_neighbors", "neighbor_preservation"):
+        assert f"{scores[name]:.3f}" in done.out
+    assert f"{scores['neighbor_preservation_chance']:.3f} by chance" in done.out
+    assert relscape("score", made, cells, "--json").json == pytest.approx(scores)

@@ -20,8 +20,8 @@ from relscape.matrix.confidence import (
     confidence_settings,
     given_confidence,
     unplaced,
-    with_mass_in_every_component,
 )
+from relscape.matrix.confidence_reach import lifted
 
 LAWS = [GaussianConfidence, StudentConfidence, KernelConfidence]
 ALL = [*LAWS, RangeConfidence]
@@ -283,14 +283,14 @@ def test_every_component_with_a_known_sample_gets_confidence(form):
     R[0, 0], R[1, 0], R[1, 1] = 0.6, 0.3, 0.1
     np.testing.assert_array_equal(unplaced(form(R), W), [False, False, *[True] * 6])
 
-    found, count = with_mass_in_every_component(form(R), W, codes)
+    found, count = lifted(form(R), W, codes)
 
     assert count == 4
     expected = R.copy()
     expected[[2, 3, 5], 1] = expected[6, 0] = 0.3
-    np.testing.assert_allclose(dense(found), expected / expected.sum())
+    np.testing.assert_allclose(dense(found), expected)
     np.testing.assert_array_equal(unplaced(found, W), [*[False] * 7, True])
-    again, none = with_mass_in_every_component(found, W, codes)
+    again, none = lifted(found, W, codes)
     assert none == 0
     assert again is found
 

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, diags_array, issparse
@@ -24,6 +25,8 @@ from relscape import (
 from relscape.datasets import make_cohorts
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.models.cova import COVA
+from relscape.models.cova_fitting import _some_of_all, best_scale
+from relscape.models.cova_placing import _rows
 from relscape.models.registry import load_model
 
 VARIANTS = ("E1", "E2", "E3", "E4", "P1", "P2", "P3", "P4", "eigen")
@@ -233,7 +236,7 @@ def test_scales(blobs, labels):
         return slow_value(fitted, "E3", scale * unit.embedding_, unit.prototypes_)[1]
 
     least = min(divergence(scale) for scale in np.geomspace(0.1, 1e4, 200))
-    assert divergence(fitted.scale_) <= 1.011 * least < divergence(0.9 * fitted.scale_)
+    assert divergence(fitted.scale_) <= 1.0015 * least < divergence(0.9 * fitted.scale_)
     given = model("E2", prototypes=SQUARE).fit(blobs, labels)
     assert_array_equal(given.prototypes_, SQUARE)
     assert given.scale_ == 1.0
@@ -244,7 +247,63 @@ def test_cohorts_that_nothing_joins_stay_in_one_picture(rng):
     codes = np.arange(120) % 6
     X = 100 * rng.normal(size=(6, 3))[codes] + rng.normal(size=(120, 3))
     for variant in ("E2", "E3"):
-        assert 1 < model(variant, n_neighbors=5).fit(X, codes).scale_ < 50
+        assert 1 < model(variant, n_neighbors=5).fit(X, codes).scale_ < 200
+
+
+def test_the_scale_of_many_samples_is_found_on_some_of_them(rng, monkeypatch):
+    codes = np.arange(6000) % 6
+    X = 3 * rng.normal(size=(6, 3))[codes] + rng.normal(size=(6000, 3))
+    unit = COVA("E1", random_state=0, n_neighbors=10).fit(X, codes)
+    estimated = best_scale(unit.affinity_, unit.embedding_, codes)
+    monkeypatch.setattr("relscape.models.cova_fitting._FEW", 6000)
+    assert estimated == pytest.approx(best_scale(unit.affinity_, unit.embedding_, codes), rel=0.1)
+
+
+def test_a_few_of_many_samples_are_drawn_from_all_cohorts_alike(rng):
+    codes = rng.permutation(np.repeat([-1, 0, 1], [600, 6000, 5400]))
+    drawn = _some_of_all(codes, np.random.default_rng(0))
+    assert len(np.unique(drawn)) == len(drawn) == 5000
+    assert_allclose(np.bincount(codes[drawn] + 1), [250, 2500, 2250], atol=1)
+
+
+# ---------------------------------------------------------------------- the conditional form
+
+
+def conditional_value(fitted, Z):
+    """Section 7.4 as it is written, column by column, divided by the number of samples."""
+    W, total = dense(fitted.affinity_), 0.0
+    for j in range(len(Z)):
+        q = 1 / (1 + ((Z - Z[j]) ** 2).sum(axis=1))
+        q[j] = 0
+        p, own = W[:, j] / W[:, j].sum(), q / q.sum()
+        total += (p[p > 0] * np.log(p[p > 0] / own[p > 0])).sum()
+    return total / len(Z)
+
+
+@pytest.mark.parametrize("variant", ["E2", "E3", "P2", "P3"])
+def test_neighbours_can_be_compared_sample_by_sample(blobs, labels, variant, tmp_path):
+    fitted = model(variant, local="conditional").fit(blobs, labels)
+    cohort, _ = slow_value(fitted, variant, fitted.embedding_, fitted.prototypes_)
+    assert_allclose(fitted.objective_, [cohort, conditional_value(fitted, fitted.embedding_)], rtol=1e-9)
+    joint = model(variant, scale=fitted.scale_).fit(blobs, labels)
+    own, other = ((1 - fitted.alpha_) * conditional_value(m, m.embedding_) for m in (fitted, joint))
+    apart = [fitted.alpha_ * slow_value(m, variant, m.embedding_, m.prototypes_)[0] for m in (fitted, joint)]
+    assert own + apart[0] <= other + apart[1] + 1e-6  # lower than where the joint form ends
+    fitted.save(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert again.local == "conditional"
+    assert_allclose(again.move(fitted.prototypes_), fitted.embedding_, atol=0.05 * rms(fitted.embedding_))
+    assert np.isfinite(fitted.transform(blobs[:3] + 0.1)).all()
+
+
+def test_the_conditional_form_is_for_divergences_of_few_samples(rng):
+    X, codes = rng.normal(size=(10_001, 2)), np.arange(10_001) % 2
+    with pytest.raises(ParameterError, match=r"up to 10,000; there are 10,001"):
+        COVA("E2", local="conditional").fit(X, codes)
+    with pytest.raises(ParameterError, match="which E1 does not have"):
+        COVA("E1", local="conditional").fit(X, codes)
+    with pytest.raises(UnknownNameError, match="'conditional'"):
+        COVA("E2", local="conditonal").fit(X, codes)
 
 
 # ---------------------------------------------------------------------- projections
@@ -474,6 +533,108 @@ def test_given_matrices_need_no_features(blobs, labels, variant, tmp_path):
     assert map_.parameters["affinity"] == {"sparse": [80, 80]}
     assert "neighbor_preservation" not in map_.scores  # there are no features to compare with
     map_.save(tmp_path / "map")
+
+
+def test_new_samples_are_weighed_by_features_where_weights_were_given(blobs, labels):
+    own = model("E1").fit(blobs, labels)
+    given = model("E1", affinity=7 * own.affinity_, confidence=own.confidence_).fit(blobs, labels)
+    new = blobs[::5] + 0.3
+    with pytest.warns(RelscapeWarning, match="weighed against the others by their features"):
+        placed = given.transform(new)
+    # The weights are those of the default affinity, so the places are as if they had not been given.
+    plain = model("E1", confidence=own.confidence_).fit(blobs, labels)
+    assert_allclose(placed, plain.transform(new), atol=1e-9)
+
+
+@pytest.mark.parametrize("variant", ["P1", "eigen"])
+def test_new_samples_have_links_too(blobs, labels, variant, rng):
+    codes = np.repeat(np.arange(4), 20)
+    links = ((codes[:, None] == codes) & (rng.random((80, 80)) < 0.3)).astype(float)
+    kept = np.arange(80) % 5 > 0
+    settings = RelationFeatures(compact=True)
+    fitted = model(variant, features=settings).fit(blobs[kept], labels[kept], links=links[kept][:, kept])
+    assert fitted.relations_.compaction.link_codes.size == 64
+    new, theirs = blobs[~kept], links[~kept][:, kept]
+    placed = fitted.transform(new, links=csr_array(theirs))
+    table = fitted.feature_settings_.rows(fitted.relations_, new, theirs)
+    assert_allclose(placed, table @ fitted.projection_ + fitted.origin_)
+    with pytest.warns(RelscapeWarning, match="samples without links"):
+        without = fitted.transform(new)
+    assert np.abs(without - placed).max() > 0.01
+    with pytest.raises(DataError, match="expected 16 × 64"):
+        fitted.transform(new, links=links)
+    with pytest.raises(ParameterError, match="leave them out"):
+        model("E1").fit(blobs, labels).transform(new, links=links)
+
+
+def test_new_samples_are_weighed_by_given_labels_as_the_old_ones_are(blobs, labels):
+    """Weights shrink between cohorts; towards samples whose cohort was predicted they do not, as in W."""
+    partial = labels.astype(object)
+    partial[::3] = None
+    new, codes, raw = blobs + 0.05, np.repeat(np.arange(4), 20), []
+    for shrink in (1.0, 0.2):
+        fitted = model("E1", affinity=GaussianAffinity(8, shrink=shrink)).fit(blobs, partial)
+        raw.append(_rows(fitted, new, codes)[0].toarray() * fitted.affinity_fit_.total)
+    between = (codes[:, None] != codes) & ~fitted.predicted_
+    assert_allclose(raw[1], np.where(between, 0.2, 1.0) * raw[0], atol=1e-12)
+    assert raw[0][between].any()
+    assert raw[0][:, fitted.predicted_].any()
+
+
+NAMED = {"c": (-1.0, 1.0), "a": (1.0, 1.0), "d": (-1.0, -1.0), "b": (1.0, -1.0)}
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        NAMED,
+        pd.DataFrame(NAMED.values(), index=list(NAMED)),
+        pl.DataFrame([(name, *place) for name, place in NAMED.items()], ["cohort", "x", "y"], orient="row"),
+    ],
+    ids=["mapping", "pandas", "polars"],
+)
+def test_prototypes_go_by_name_where_they_have_names(blobs, labels, named, tmp_path):
+    fitted = model("E1", prototypes=named).fit(blobs, labels)
+    assert_array_equal(fitted.prototypes_, SQUARE)
+    assert_allclose(fitted.move(named), fitted.embedding_, atol=1e-9)
+    fitted.save(tmp_path / "model")
+    again = load_model(tmp_path / "model").fit(blobs, labels)
+    assert_allclose(again.embedding_, fitted.embedding_)
+    numbers = np.repeat([1, 2, 3, 10], 20)
+    frame = pd.DataFrame(SQUARE[::-1], index=[10, 3, 2, 1])
+    assert_array_equal(model("E1", prototypes=frame).fit(blobs, numbers).prototypes_, SQUARE)
+    plain = pd.DataFrame(SQUARE)
+    assert_array_equal(model("E1", prototypes=plain).fit(blobs, labels).prototypes_, SQUARE)
+
+
+def test_names_of_prototypes_that_do_not_fit_are_refused(blobs, labels):
+    with pytest.raises(DataError, match=r"no place for 'd' and 'e', which are no cohorts"):
+        model("E1", prototypes={"a": (0, 0), "b": (0, 1), "c": (1, 0), "e": (1, 1)}).fit(blobs, labels)
+    with pytest.raises(DataError, match="a cohort twice"):
+        model("E1", prototypes=pd.DataFrame(np.eye(5, 2), index=list("abcda"))).fit(blobs, labels)
+
+
+def test_labels_in_another_order_than_the_features_are_told_of(blobs, labels):
+    X, y = pd.DataFrame(blobs, columns=list("uvw")), pd.Series(labels)
+    with pytest.warns(RelscapeWarning, match=r"give y.loc\[X.index\]"):
+        model("E1").fit(X, y[::-1])
+    model("E1").fit(X[::-1], y[::-1])
+
+
+@pytest.mark.parametrize("seed", [-1, "a"])
+def test_what_is_no_seed_is_refused_by_name(blobs, labels, seed):
+    with pytest.raises(ParameterError, match="random_state="):
+        model("E1", random_state=seed).fit(blobs, labels)
+
+
+def test_prototypes_on_one_spot_are_told_of(blobs, labels):
+    with pytest.warns(RelscapeWarning, match="all lie on one spot; give them places apart"):
+        model("E1", prototypes=np.ones((4, 2))).fit(blobs, labels)
+
+
+def test_eta_is_checked_in_every_variant(blobs, labels):
+    with pytest.raises(ParameterError, match="eta=3"):
+        model("E1", eta=3).fit(blobs, labels)
 
 
 def test_without_features_weights_are_needed(labels):

@@ -137,6 +137,8 @@ def test_platt_of_energies_that_tell_all_apart_stays_finite():
     found = platt(np.array([0.0, 0.1, 5.0, 5.1]), np.array([True, True, False, False]))
     assert np.isfinite(found).all()
     assert (probabilities(np.array([0.0, 1e9]), found) <= 1).all()
+    far = np.append(np.tile([0.0, 1.0], 10_000), 1e6)  # no overflow on the way, whatever lies far out
+    assert np.isfinite(platt(far, far == 0)).all()
 
 
 def test_platt_never_rewards_high_energies(rng):

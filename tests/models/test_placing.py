@@ -114,7 +114,11 @@ def test_new_samples_by_features(cells):
     assert grown.ids[-1] == "twin"
     assert_allclose(grown.coordinates[-1], grown.coordinates[7], atol=1e-8)
     assert grown.fields["placed"].tolist() == [False] * 60 + [True]
-    assert grown.fields["cohort"][-1] is None
+    assert grown.fields["cohort"][-1] == labels[7]
+    assert not grown.fields["predicted"].any()
+    near = rs.place(joint, new + 0.01).group("sample")
+    assert near.fields["cohort"][-1] == labels[7]
+    assert near.fields["predicted"].tolist() == [False] * 60 + [True]
 
 
 def test_new_samples_by_relations(data):

@@ -123,6 +123,25 @@ def test_new_things_are_named(rng: np.random.Generator) -> None:
     assert len(draw_cohorts(joint, labels=12).axes[0].texts) > len(names)
 
 
+def test_predicted_cohorts_are_paler_and_told(rng: np.random.Generator) -> None:
+    predicted = np.arange(200) < 30
+    joint = cohort_map(rng, predicted=predicted)
+    figure = draw_cohorts(joint, full=True)
+    cloud = figure.axes[0].collections[0]
+    where = {tuple(place): at for at, place in enumerate(joint.coordinates("cell"))}
+    at = np.array([where[tuple(place)] for place in np.asarray(cloud.get_offsets())])
+    colors, names = np.asarray(cloud.get_facecolors())[:, :3], joint.group("cell").fields["cohort"][at]
+    for name in NAMES:
+        own = colors[names == name]
+        given, pale = own[~predicted[at[names == name]]], own[predicted[at[names == name]]]
+        assert_allclose(given - given[0], 0)
+        assert (pale.sum(axis=1) > given[0].sum()).all()
+    told = " ".join(text.get_text() for legend in figure.legends for text in legend.get_texts())
+    assert "paler: predicted (30)" in told
+    found = draw_cohorts(cohort_map(rng, predicted=np.ones(200, dtype=bool)))
+    assert "paler" not in " ".join(t.get_text() for legend in found.legends for t in legend.get_texts())
+
+
 def test_what_cannot_be_drawn_is_refused(rng: np.random.Generator) -> None:
     Z, codes = samples(rng)
     with pytest.raises(ParameterError, match="give y"):

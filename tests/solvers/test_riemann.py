@@ -78,12 +78,11 @@ def test_curvatures_that_differ_cost_fewer_steps_the_more_is_known_of_them(rng):
     start = Stiefel().random(rng, (30, 2))
     ends = [
         riemannian_descent(Rayleigh(A), Stiefel(), start, max_iterations=5000, steps=steps)
-        for steps in ("lbfgs", "bb", "plain")
+        for steps in ("lbfgs", "plain")
     ]
     assert ends[0].converged
-    assert ends[1].converged
-    assert np.allclose([end.value for end in ends[:2]], np.linalg.eigvalsh(A)[:2].sum(), rtol=1e-9)
-    assert ends[0].iterations < ends[1].iterations < ends[2].iterations
+    assert np.allclose(ends[0].value, np.linalg.eigvalsh(A)[:2].sum(), rtol=1e-9)
+    assert ends[0].iterations < ends[1].iterations
 
 
 @pytest.mark.parametrize("steps", STEPS)
@@ -97,10 +96,9 @@ def test_unconstrained_quadratic_reaches_the_normal_equations(rng, steps):
     assert np.allclose(result.point, expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("steps", ["lbfgs", "bb"])
-def test_curved_valley(steps):
+def test_curved_valley():
     start = np.array([[-1.2], [1.0]])
-    result = riemannian_descent(Rosenbrock(), FullRank(), start, max_iterations=5000, steps=steps)
+    result = riemannian_descent(Rosenbrock(), FullRank(), start, max_iterations=5000)
     assert result.converged
     assert np.allclose(result.point, 1, atol=1e-6)
 

@@ -98,7 +98,9 @@ def test_several_files_and_parquet(table, tmp_path):
     kept = read(tmp_path / "frame.parquet", features=["x", "flag"])
     assert kept.matrix.tolist() == [[1, 1], [2, 0], [3, 1]]
     assert np.isnan(kept.samples.fields["y"][1])
-    with pytest.raises(DataError, match=r"'y' has 1 values that are missing, the first at row 2"):
+    with pytest.raises(
+        DataError, match=r"missing in 1 of 3 lines, the first at row 2, in 1 column: 'y' \(1\)"
+    ):
         read(tmp_path / "frame.parquet")
 
 
@@ -121,7 +123,7 @@ def test_bad_lines_are_named(table, old, new, parts):
 
 def test_a_slip_among_numbers_is_no_text(tmp_path):
     path = tmp_path / "slip.csv"
-    path.write_text("x,y\n" + "".join(f"{i},{i}\n" for i in range(12)) + "12,1O\n")
+    path.write_text("x,y\n" + "".join(f"{i / 2},{i}\n" for i in range(12)) + "12.5,1O\n")
     with pytest.raises(DataError, match=r"'y' holds numbers, but not at line 14: '1O' is not a number"):
         read(path)
     assert read(path, features=["x"]).matrix.shape == (13, 1)
@@ -146,3 +148,53 @@ def test_what_is_not_there(table, tmp_path):
     empty.write_text("a,b\n")
     with pytest.raises(DataError, match="no rows"):
         read(empty)
+
+
+# ---------------------------------------------------------------------- ids that are numbers, gaps
+
+
+def numbered(path, head, first=lambda i: 1000 + i):
+    path.write_text(head + "\n" + "".join(f"{first(i)},{i % 3}.5,{'ab'[i % 2]}\n" for i in range(12)))
+    return path
+
+
+def test_whole_numbers_that_all_differ_are_ids(tmp_path):
+    named = read(numbered(tmp_path / "a.csv", "bottle nr,x,type"), label="type")
+    assert named.id == "bottle nr"
+    assert named.samples.kind == "bottle nr"
+    assert named.samples.ids[:2].tolist() == ["1000", "1001"]
+    assert named.features.tolist() == ["x"]
+    path = numbered(tmp_path / "b.csv", "bottle,x,type")
+    with pytest.warns(RelscapeWarning, match=r"'bottle', has another whole number in every line .* as ids"):
+        assert read(path, label="type").id == "bottle"
+    chosen = read(path, label="type", features=["bottle", "x"])
+    assert chosen.id is None
+    assert chosen.features.tolist() == ["bottle", "x"]
+
+
+def test_numbers_that_repeat_or_are_no_whole_ones_are_features(tmp_path):
+    for first in (lambda i: i // 2, lambda i: i + 0.25, lambda i: i - 5):
+        found = read(numbered(tmp_path / "a.csv", "id,x,type", first), label="type")
+        assert found.id is None
+        assert found.features.tolist() == ["id", "x"]
+    alone = tmp_path / "alone.csv"
+    alone.write_text("nr,type\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(12)))
+    assert read(alone, label="type").features.tolist() == ["nr"]
+
+
+def test_a_column_called_id_may_stand_anywhere(tmp_path):
+    path = tmp_path / "late.csv"
+    path.write_text("x,sample_id,y\n" + "".join(f"{i % 4},{7 * i},{i % 5}\n" for i in range(12)))
+    found = read(path)
+    assert found.id == "sample_id"
+    assert found.features.tolist() == ["x", "y"]
+
+
+def test_all_columns_with_gaps_are_told_at_once(table):
+    table.write_text(TABLE.replace("c2,-3,0.25", "c2,,").replace("c4,5,6", "c4,,6"))
+    with pytest.raises(
+        DataError, match=r"in 2 of 4 lines, the first at line 3, in 2 columns: 'f_a' \(2\), 'f_b' \(1\)"
+    ):
+        read(table, label="type", features=["f_*"])
+    kept = read(table, label="type", features=["f_*"], gaps=True)
+    np.testing.assert_array_equal(np.isnan(kept.matrix), [[0, 0], [1, 1], [0, 0], [1, 0]])

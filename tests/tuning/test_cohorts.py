@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from relscape.datasets import make_cohorts
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
+from relscape.matrix.completion import completed_codes
 from relscape.models.cova import COVA
 from relscape.scores import cohort_position, cohort_separation, neighbor_preservation
 from relscape.tuning import choose_weights, e1_local_budget, keep_local_objective, keep_neighbourhoods
@@ -172,3 +173,18 @@ def test_a_score_that_cannot_be_had_is_not_preferred(shape):
     two = np.where(np.arange(len(shape.points)) < 75, "a", "b")
     with pytest.warns(RelscapeWarning), pytest.raises(ParameterError, match="three cohorts"):
         choose_weights(COVA(), shape.points, two, alphas=(0.5,), preference={"position": 1}, relative=True)
+
+
+def test_later_trials_predict_labels_by_the_affinity_of_the_first(rng):
+    """Long and short samples of one direction are alike by cosine, and far apart by distance."""
+    codes = np.arange(60) % 3
+    X = np.eye(3)[codes] + 0.3 * rng.normal(size=(60, 3))
+    X *= rng.uniform(0.1, 10, size=(60, 1))
+    y = np.where(np.arange(60) < 12, codes, -1)
+    votes = [completed_codes(X, y, metric=metric) for metric in ("cosine", "euclidean")]
+    assert (votes[0] != votes[1]).sum() > 5
+    model = COVA("E1", affinity="cosine", n_neighbors=30, prototypes=HEXAGON[:3], random_state=0)
+    alone = {alpha: model.set_params(alpha=alpha).fit(X, y).objective_.copy() for alpha in (0.3, 0.7)}
+    choice = choose_weights(model, X, y, alphas=(0.3, 0.7))
+    for trial in choice.records:
+        assert_allclose((trial.cohort_term, trial.sample_term), alone[trial.alpha], rtol=1e-9)

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from relscape.cli.console import aside, next_step, print_json, print_table, say
+from relscape.errors import listing
 from relscape.maps import Map
 
 __all__ = ["print_scores", "report"]
 
+_MOST_AXES = 4  # of a place that a person may want to type
 _MEANINGS = {
     "cohort_separation": "S_s: the nearest other is of the same cohort",
     "cohort_position": "S_c: the nearest prototype is their own",
@@ -40,6 +42,7 @@ def report(
             "sizes": {name: len(joint.group(name)) for name in joint.groups},
             "cohorts": dict(zip(names, sizes.tolist(), strict=True)),
             "predicted": predicted,
+            **_made_from(joint, model),
             "scores": joint.scores,
             "seconds": round(seconds, 3),
         }
@@ -51,6 +54,7 @@ def report(
     weights = f"α = {model.alpha_:g}" + (f", η = {model.eta_:.3g}" if model.variant == "eigen" else "")
     space = "1 dimension" if joint.n_components == 1 else f"{joint.n_components} dimensions"
     say(f"COVA-{model.variant}: {placed}, {space}, {weights}: {target}")
+    say(_features_told(joint, model))
     if reason:
         say(f"Chosen among {len(tried)}: {reason}.")
     if predicted == len(model.labels_):
@@ -60,7 +64,29 @@ def report(
     print_scores(joint.scores)
     say(f"Made in {seconds:.1f} s.")
     place = ",".join(f"{x:.3g}" for x in model.prototypes_[0])
-    next_step(f"relscape plot {target}  or  relscape move {target} '{names[0]}={place}'")
+    moving = f"  or  relscape move {target} '{names[0]}={place}'" if joint.n_components <= _MOST_AXES else ""
+    next_step(f"relscape plot {target}{moving}")
+
+
+def _made_from(joint: Map, model: Any) -> dict[str, Any]:
+    """Say which columns of a table were used, and how; of other sources, how many features there are."""
+    source = joint.provenance.get("source", {})
+    told = {name: source[name] for name in ("id", "features", "missing") if name in source}
+    if "features" not in told:
+        return {"n_features": len(model.column_entities_)}
+    return {**told, "n_features": len(told["features"]), "standardized": "standardized" in source}
+
+
+def _features_told(joint: Map, model: Any) -> str:
+    """Say in a line which columns were the features, and which named the samples."""
+    made = _made_from(joint, model)
+    if "features" not in made:
+        return f"By {made['n_features']:,} {model.column_entities_.kind}."
+    scaled = ", standardised" if made["standardized"] else ""
+    number = made["n_features"]
+    named = f"; ids from {made['id']!r}" if "id" in made else "; lines are numbered"
+    noun = "feature" if number == 1 else "features"
+    return f"By {number:,} {noun}{scaled}: {listing(made['features'], 6)}{named}."
 
 
 def print_scores(scores: dict[str, Any], before: dict[str, Any] | None = None) -> None:

@@ -39,6 +39,13 @@ Features = Annotated[
     list[str] | None,
     typer.Option(help="Columns of features, or patterns such as 'f_*'.", show_default="all numbers"),
 ]
+Missing = Annotated[
+    str | None,
+    typer.Option(help="Lines that lack features: drop them, or fill in the median.", show_default="refuse"),
+]
+Standardize = Annotated[
+    bool, typer.Option("--standardize", help="Let all columns count alike: mean 0, spread 1.")
+]
 Prototypes = Annotated[
     str, typer.Option(help="sne, tsne, mds, laplacian or means, or a table: cohort, coordinates.")
 ]
@@ -53,6 +60,8 @@ def cohorts(
     label: Label = None,
     features: Features = None,
     id: Annotated[str | None, typer.Option(help="Column with the ids.", show_default="found")] = None,
+    missing: Missing = None,
+    standardize: Standardize = False,
     variant: Annotated[str, typer.Option("--variant", "-v", help="E1-E4, P1-P4 or eigen.")] = "E1",
     alpha: Annotated[
         float | None, typer.Option(help="Weight of cohorts against neighbours, 0 to 1.", show_default="auto")
@@ -88,7 +97,7 @@ def cohorts(
     encoding: reading.Encoding = None,
     sheet: reading.Sheet = None,
     dimensions: Dimensions = 2,
-    seed: Annotated[int, typer.Option(help="Seed of all that is drawn at random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is drawn at random.")] = 0,
     param: Parameters = None,
     output: Output = None,
     strict: Strict = False,
@@ -110,7 +119,7 @@ def cohorts(
             raise UnknownNameError("metric", metric, METRICS)
         check_target(target)
         earlier = None if init is None else _earlier(init, dimensions)
-        samples = read_samples(source, label, features or (), kind, row_info)
+        samples = read_samples(source, label, features or (), kind, row_info, missing, standardize)
         _measured(model, samples, metric, prototypes, links is not None, param or [])
         guides: dict[str, Any] = {
             "links": links and read_links(links, samples.things, dataset, encoding),
@@ -122,7 +131,9 @@ def cohorts(
         joint = samples.name(fitted).to_map()
         joint.provenance["source"] = samples.source
         if reason:
-            joint.provenance["chosen"] = {"alpha": fitted.alpha_, "eta": fitted.eta, "because": reason}
+            joint.provenance["chosen"] = {"alpha": fitted.alpha_, "because": reason}
+            if fitted.variant == "eigen":
+                joint.provenance["chosen"]["eta"] = fitted.eta_
         joint.save(target)
     if replaced:
         progress.note(f"replaced what was at {target}")
@@ -171,7 +182,7 @@ def _measured(
     from relscape.models.prototypes import MeanPrototypes, prototype_settings
 
     chosen = metric or ("cosine" if samples.sparse else "euclidean")
-    if Path(prototypes).is_file():
+    if Path(prototypes).is_file() or _names_a_file(prototypes):
         model.set_params(prototypes=read_prototypes(prototypes, samples.labels, model.n_components))
     else:
         settings = prototype_settings(prototypes)
@@ -187,6 +198,12 @@ def _measured(
         most = max((len(samples.things) - 1) / 3, 1.0)
         perplexity = min(float(model.n_neighbors), most)
         model.set_params(affinity=GaussianAffinity(perplexity=perplexity, metric="cosine"))
+
+
+def _names_a_file(text: str) -> bool:
+    """Tell whether a text is meant as a file: it has a folder or an ending, as no method's name has."""
+    path = Path(text)
+    return path.suffix != "" or len(path.parts) > 1
 
 
 def _earlier(path: Path, dimensions: int) -> Map:

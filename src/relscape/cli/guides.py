@@ -64,6 +64,7 @@ def _places(path: str, axes: int) -> tuple[TextArray, FloatArray, FloatArray]:
     ids, fields = read_fields(path)
     numeric = [name for name, values in fields.items() if name != WEIGHT and _is_numeric(values)]
     if len(numeric) < axes:
+        _refuse_text(path, ids, fields)
         raise DataError(
             f"{path} has {len(numeric)} columns of numbers besides the names; a place on a map of {axes} "
             f"dimensions has {axes} coordinates."
@@ -78,6 +79,26 @@ def _places(path: str, axes: int) -> tuple[TextArray, FloatArray, FloatArray]:
     if not _is_numeric(weights):
         raise DataError(f"{path}: the column {WEIGHT!r} holds text; give numbers of 0 or more.")
     return ids, places, weights.astype(np.float64)
+
+
+def _refuse_text(path: str, ids: TextArray, fields: dict[str, AnyArray]) -> None:
+    """Refuse a column of coordinates with a text in it, by the first such text."""
+    for column, values in fields.items():
+        if column == WEIGHT or _is_numeric(values):
+            continue
+        wrong = [number for number, value in enumerate(values) if value is not None and not _reads(value)]
+        if wrong and len(wrong) < len(values):
+            raise DataError(
+                f"{path}: column {column!r} holds coordinates, but {values[wrong[0]]!r} for "
+                f"{ids[wrong[0]]!r}; correct it: a place is all finite numbers."
+            )
+
+
+def _reads(text: Any) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
 
 
 def _is_numeric(values: AnyArray) -> bool:

@@ -9,7 +9,9 @@ import typer
 
 from relscape import progress
 from relscape.cli import reading
+from relscape.cli.cohort_report import print_scores
 from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.placing import has_cohorts
 from relscape.cli.reading import Reading
 from relscape.data import Relation
 from relscape.data.labels import match
@@ -19,6 +21,7 @@ from relscape.protocols import AnyArray
 
 __all__ = ["info", "neighbors", "score"]
 
+_MOST_LISTED = 6
 MapPath = Annotated[Path, typer.Argument(metavar="MAP", help="Directory of a map.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
 
@@ -66,7 +69,7 @@ def info(map_path: MapPath, as_json: Json = False) -> None:
         relation.name: {"from": relation.rows, "to": relation.columns, "pairs": relation.matrix.nnz}
         for relation in joint.relations.values()
     }
-    content = {
+    content: dict[str, Any] = {
         "map": str(map_path),
         "model": joint.model,
         "dimensions": joint.n_components,
@@ -76,6 +79,7 @@ def info(map_path: MapPath, as_json: Json = False) -> None:
         "arrays": {name: list(array.shape) for name, array in joint.arrays.items()},
         "can_place_new_things": joint.model_state is not None,
         "parameters": joint.parameters,
+        "learned": _learned(joint),
         "scores": joint.scores,
         "provenance": joint.provenance,
     }
@@ -86,9 +90,21 @@ def info(map_path: MapPath, as_json: Json = False) -> None:
     say(f"{joint.model or 'A map'} in {joint.n_components} dimensions, drawn by {drawn_by}.")
     rows = [(kind, f"{g['things']:,}", ", ".join(g["fields"])) for kind, g in groups.items()]
     print_table(["kind", "things", "fields"], rows)
-    for title in ("parameters", "scores", "provenance"):
-        _print_mapping(title, getattr(joint, title))
+    for title in ("parameters", "learned", "scores", "provenance"):
+        _print_mapping(title, content[title])
     next_step(f"relscape neighbors {map_path} '{joint.groups[0]}:{joint.group(joint.groups[0]).ids[0]}'")
+
+
+def _learned(joint: Map) -> dict[str, Any]:
+    """Give the weights that a map of cohorts was made with, where they were left to the model."""
+    if not has_cohorts(joint) or joint.model_state is None:
+        return {}
+    names = (
+        ("alpha_", "eta_", "scale_") if joint.parameters.get("variant") == "eigen" else ("alpha_", "scale_")
+    )
+    values = joint.model_state.values
+    found = {name.removesuffix("_"): values[name] for name in names if values.get(name) is not None}
+    return found | ({"cohorts": len(joint.group("cohort"))} if "cohort" in joint.groups else {})
 
 
 def _print_mapping(title: str, content: dict[str, Any]) -> None:
@@ -99,6 +115,8 @@ def _print_mapping(title: str, content: dict[str, Any]) -> None:
 def _short(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {_short(part)}" for key, part in value.items())
+    if isinstance(value, list) and len(value) > _MOST_LISTED:
+        return f"[{', '.join(map(_short, value[:_MOST_LISTED]))} and {len(value) - _MOST_LISTED} more]"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -119,17 +137,23 @@ def score(
         int | None,
         typer.Option(help="Also an SVM's error on so many columns nearest each class."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the cross-validation.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the cross-validation.")] = 0,
     store: Annotated[bool, typer.Option("--store", help="Write the scores into the map.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure a map against the relation it was made from, and against classes if there are some."""
+    """Measure a map against the relation it was made from, and against classes if there are some.
+
+    A map of cohorts carries its scores, which are printed.
+    """
     from relscape.scores import class_word_error, gamma_terms, mean_rank, one_nn_error
 
     if words is not None and label is None:
         raise ParameterError("--words needs classes: name their field with --label.")
     with telling_warnings():
         joint = Map.load(map_path)
+        if has_cohorts(joint):
+            _tell_cohort_scores(joint, map_path, as_json)
+            return
         source = Reading(
             tuple(files or ()), rows, columns, weight, dataset=dataset, relation=relation, encoding=encoding
         )
@@ -172,6 +196,19 @@ def score(
     }
     print_table(["score", "value", "meaning"], [(n, _short(v), meanings[n]) for n, v in scores.items()])
     next_step(f"relscape plot {map_path}" + (f" --color {label}" if label else ""))
+
+
+def _tell_cohort_scores(joint: Map, map_path: Path, as_json: bool) -> None:
+    """Print what a map of cohorts scored when it was made or moved."""
+    if not joint.scores:
+        raise ParameterError(
+            f"{map_path} was made without labels, so that there are no cohorts to score it by; give labels."
+        )
+    if as_json:
+        print_json(joint.scores)
+        return
+    print_scores(joint.scores)
+    next_step(f"relscape plot {map_path}")
 
 
 def _classes(joint: Map, kind: str, label: str) -> AnyArray:

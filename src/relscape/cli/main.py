@@ -68,7 +68,7 @@ def _run(arguments: list[str] | None) -> int:
             stream.reconfigure(errors="backslashreplace")  # a label may not fit a terminal's encoding
     try:
         with progress.reporting(Bars()):
-            code = int(app(args=arguments, standalone_mode=False) or 0)
+            code = int(app(args=arguments, prog_name="relscape", standalone_mode=False) or 0)
         if code != _STOPPED:
             return code
         raise KeyboardInterrupt  # Typer may turn one into this exit code without a word
@@ -78,7 +78,7 @@ def _run(arguments: list[str] | None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()
             return 0
-        complain(f"{error.format_message()} (see 'relscape --help')")
+        complain(f"{error.format_message()} (see '{_command(error)} --help')")
     except OSError as error:
         complain(f"{error.strerror or error}: {error.filename or 'a file or directory'}.")
     except MemoryError:
@@ -94,3 +94,9 @@ def _run(arguments: list[str] | None) -> int:
             "Please report it with what the same command prints under RELSCAPE_DEBUG=1."
         )
     return 1
+
+
+def _command(error: Any) -> str:
+    """Name the command whose usage was mistaken, such as ``relscape cohorts``."""
+    context = getattr(error, "ctx", None)
+    return "relscape" if context is None else str(context.command_path)

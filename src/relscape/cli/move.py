@@ -31,7 +31,7 @@ def move(
         old = Map.load(map_path)
         if output is not None:
             check_target(output)
-        places = dict(_parsed(text, old.n_components) for text in moves)
+        places = _places(moves, old.n_components)
         new = move_cohorts(old, places)
         if output is not None:
             new.save(output)
@@ -52,6 +52,17 @@ def move(
         next_step(f"relscape move {map_path} {asked} -o NEW_MAP  to keep it")
     else:
         next_step(f"relscape plot {output}")
+
+
+def _places(moves: list[str], dimensions: int) -> dict[str, list[float]]:
+    """Read all moves; a cohort can go to one place only."""
+    places: dict[str, list[float]] = {}
+    for text in moves:
+        name, place = _parsed(text, dimensions)
+        if name in places:
+            raise ParameterError(f"{name!r} is to go to two places; give one for each cohort.")
+        places[name] = place
+    return places
 
 
 def _parsed(text: str, dimensions: int) -> tuple[str, list[float]]:

@@ -9,17 +9,20 @@ import typer
 
 from relscape.cli import reading
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.newcomers import new_samples, renamed
 from relscape.cli.reading import Reading
-from relscape.cli.samples import new_samples, renamed
 from relscape.data import RelationalData
-from relscape.maps import Map
+from relscape.errors import ParameterError
+from relscape.maps import Group, Map
 from relscape.maps.store import check_target
 from relscape.models.registry import METHODS, methods
 
-__all__ = ["place"]
+__all__ = ["has_cohorts", "place"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first warning, such as empty rows.")]
+
+_MOST_SHOWN = 20
 
 
 def place(
@@ -33,6 +36,10 @@ def place(
     encoding: reading.Encoding = None,
     sheet: reading.Sheet = None,
     kind: Annotated[str | None, typer.Option(help="Kind of the new things.", show_default="the rows")] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(help="On a map of cohorts: drop lines that lack features, or fill in the median."),
+    ] = None,
     neighbors: Annotated[int, typer.Option(help="How many neighbours to show of each.")] = 3,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Grown map to write.")] = None,
     strict: Strict = False,
@@ -47,32 +54,59 @@ def place(
             check_target(output)
         source = Reading(tuple(files), rows, columns, weight, text, id, encoding=encoding, sheet=sheet)
         source = source.filled_from(old.provenance.get("source", {}))
-        data = new_samples(source, old) if _has_cohorts(old) else _new_things(source, old)
+        if missing is not None and not has_cohorts(old):
+            raise ParameterError("--missing is for maps of cohorts that were made from a table of features.")
+        data = new_samples(source, old, missing) if has_cohorts(old) else _new_things(source, old)
         fresh = kind or _kind_of_the_new(data, old)
         grown = place_on(old, data, fresh)
         if output is not None:
             grown.save(output)
-    there = set(grown.group(fresh).ids)
-    placed = [name for name in data.entities[fresh].ids if name in there]
-    shown = placed if as_json else placed[:20]
+    group = grown.group(fresh)
+    placed = [name for name in data.entities[fresh].ids if name in group.places]
+    again = sum(name in old.group(fresh).places for name in placed)
+    shown = placed if as_json else placed[:_MOST_SHOWN]
     found = grown.neighbors_of([(fresh, name) for name in shown], k=neighbors)
     answers = dict(zip(shown, found, strict=True))
+    cohorts = _cohorts(group, shown) if has_cohorts(old) else {}
     if as_json:
         print_json(
             {
                 "map": str(output) if output else None,
                 "placed": len(placed),
+                "already_there": again,
                 "neighbors": {name: [n._asdict() for n in near] for name, near in answers.items()},
+                **({"cohorts": cohorts} if cohorts else {}),
             }
         )
         return
-    say(f"Placed {len(placed):,} of {len(data.entities[fresh]):,} new {fresh} on {map_path}.")
-    rows_shown = [(name, ", ".join(f"{n.kind}:{n.label}" for n in near)) for name, near in answers.items()]
-    print_table([fresh, "nearest"], rows_shown)
+    say(_told(len(placed), len(data.entities[fresh]), again, fresh, map_path))
+    rows_shown = [
+        (name, *([cohorts[name] or "-"] if cohorts else []), ", ".join(f"{n.kind}:{n.label}" for n in near))
+        for name, near in answers.items()
+    ]
+    print_table([fresh, *(["cohort"] if cohorts else []), "nearest"], rows_shown)
+    if len(placed) > len(shown):
+        say(f"and {len(placed) - len(shown):,} more; --json tells all.")
     if output is None:
         next_step(f"relscape place {map_path} {' '.join(files)} -o NEW_MAP  to keep them")
     else:
         next_step(f"relscape plot {output}")
+
+
+def _told(placed: int, given: int, again: int, kind: str, path: Path) -> str:
+    """Say how many things were put on the map, and how many of them had been there."""
+    if again == 0:
+        return f"Placed {placed:,} of {given:,} new {kind} on {path}."
+    moved = f"{again:,} {kind} that {'was' if again == 1 else 'were'} on {path} already"
+    if again == placed:
+        return f"None of the {placed:,} {kind} is new: put {moved} where the file puts them."
+    return f"Placed {placed - again:,} new {kind}, and put {moved} where the file puts them."
+
+
+def _cohorts(group: Group, names: list[str]) -> dict[str, str | None]:
+    """Give the cohort of every thing, as its neighbours predict it."""
+    values = group.fields.get("cohort")
+    return {} if values is None else {name: values[group.places[name]] for name in names}
 
 
 def _new_things(source: Reading, old: Map) -> RelationalData:
@@ -96,7 +130,8 @@ def _has_many_kinds(joint: Map) -> bool:
     return joint.model == METHODS["multicode"].class_name
 
 
-def _has_cohorts(joint: Map) -> bool:
+def has_cohorts(joint: Map) -> bool:
+    """Tell whether a map is one of samples in cohorts, made from their features."""
     return joint.model in {entry.class_name for entry in methods("cohorts").values()}
 
 

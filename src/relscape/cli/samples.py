@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
+from relscape.cli.console import aside
 from relscape.cli.reading import Reading, attach_fields
 from relscape.data import EntitySet, RelationalData
 from relscape.data.labels import as_text
-from relscape.errors import DataError, ParameterError, UnknownNameError
+from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
-from relscape.protocols import AnyArray, TextArray
+from relscape.protocols import AnyArray, FloatArray, TextArray
+from relscape.sources.scaling import MISSING, measure, standardized, uneven, without_gaps
 
-__all__ = ["Samples", "new_samples", "read_samples", "renamed"]
+__all__ = ["FEATURE", "Samples", "read_samples", "tell_of_gaps"]
 
 # What a cohort model says of samples itself.
 COHORT = "cohort"
@@ -75,9 +77,25 @@ def read_samples(
     features: Sequence[str],
     kind: str | None,
     row_info: str | None,
+    missing: str | None = None,
+    standardize: bool = False,
 ) -> Samples:
-    """Read samples: of a saved map, of a relation, texts or a data set, or of a table of features."""
-    samples = _read(source, label, features, kind, row_info)
+    """Read samples: of a saved map, of a relation, texts or a data set, or of a table of features.
+
+    Of a table, lines with missing features are dropped or filled as ``missing`` says, and the features are
+    brought to mean 0 and spread 1 if ``standardize`` is true; the source says how, for things placed later.
+    """
+    if missing is not None and missing not in MISSING:
+        raise UnknownNameError("way to treat missing features", missing, MISSING, "--missing")
+    samples = _read(source, label, features, kind, row_info, missing)
+    of_table = samples.source.get("form") == "table"
+    if (missing is not None or standardize) and not of_table:
+        option = "--standardize" if standardize else "--missing"
+        raise ParameterError(f"{option} is for tables of features, which these samples do not come from.")
+    if of_table:
+        samples = _standardized(samples) if standardize else samples
+        _tell_if_uneven(samples)
+    _check_cohorts(label, samples.labels)
     if samples.things.kind == COHORT:
         raise ParameterError(
             f"the samples are called {COHORT!r}, as what they belong to will be; call them otherwise"
@@ -92,6 +110,7 @@ def _read(
     features: Sequence[str],
     kind: str | None,
     row_info: str | None,
+    missing: str | None,
 ) -> Samples:
     if len(source.files) == 1 and (Path(source.files[0]) / "map.json").is_file():
         _refuse(source, features, row_info)
@@ -104,7 +123,38 @@ def _read(
             raise ParameterError("--kind is for tables of features and saved maps; here --rows names it.")
         return _of_relation(source, label, row_info)
     replace(source, id=None).check()
-    return _of_table(source, label, features, kind, row_info)
+    return _of_table(source, label, features, kind, row_info, missing)
+
+
+def _standardized(samples: Samples) -> Samples:
+    measures = measure(samples.X)
+    return replace(
+        samples, X=standardized(samples.X, measures), source={**samples.source, "standardized": measures}
+    )
+
+
+def _tell_if_uneven(samples: Samples) -> None:
+    told = None if samples.features is None else uneven(samples.X, samples.features)
+    if told is not None:
+        warnings.warn(
+            f"{told}. --standardize lets all count alike; or choose columns of like units (--features).",
+            RelscapeWarning,
+            stacklevel=3,
+        )
+
+
+def _check_cohorts(label: str | None, labels: AnyArray | None) -> None:
+    """Refuse labels that say nothing, before anything is computed."""
+    if label is None or labels is None:
+        return
+    found = {str(value) for value in labels.tolist() if value is not None and value == value}
+    if not found:
+        raise DataError(f"--label {label}: every value is missing; leave --label out to have cohorts found.")
+    if len(found) == 1:
+        raise DataError(
+            f"--label {label}: all samples are of {next(iter(found))!r}, and a map needs two or more "
+            "cohorts. Name another column, or leave --label out to have cohorts found."
+        )
 
 
 def _refuse(source: Reading, features: Sequence[str], row_info: str | None) -> None:
@@ -157,15 +207,31 @@ def _with_column(source: Reading, things: EntitySet, label: str) -> EntitySet:
 
 
 def _of_table(
-    source: Reading, label: str | None, features: Sequence[str], kind: str | None, row_info: str | None
+    source: Reading,
+    label: str | None,
+    features: Sequence[str],
+    kind: str | None,
+    row_info: str | None,
+    missing: str | None,
 ) -> Samples:
     from relscape.sources.features import read_feature_table
 
     own = None if row_info is not None else label
     table = read_feature_table(
-        source.files, source.id, own, features, kind=kind, encoding=source.encoding, sheet=source.sheet
+        source.files,
+        source.id,
+        own,
+        features,
+        kind=kind,
+        encoding=source.encoding,
+        sheet=source.sheet,
+        gaps=missing is not None,
     )
-    things, labels = table.samples, table.labels
+    matrix, things, labels = table.matrix, table.samples, table.labels
+    if missing is not None:
+        matrix, kept = without_gaps(matrix, table.features, missing)
+        tell_of_gaps(table.matrix, missing)
+        things, labels = things.select(kept), None if labels is None else labels[kept]
     if row_info is not None:
         things = _informed(things, row_info, source)
         if label is not None:
@@ -175,7 +241,17 @@ def _of_table(
     fields = {name: values for name, values in things.fields.items() if name not in LEARNED}
     described = {"form": "table", **source.describe()}
     described |= {"id": table.id} if table.id is not None else {}
-    return Samples(table.matrix, replace(things, fields=fields), table.features, labels, described)
+    described["features"] = table.features.tolist()
+    described |= {"missing": missing} if missing is not None else {}
+    return Samples(matrix, replace(things, fields=fields), table.features, labels, described)
+
+
+def tell_of_gaps(matrix: FloatArray, how: str) -> None:
+    """Say what became of lines with missing features."""
+    lines = int(np.isnan(matrix).any(axis=1).sum())
+    if lines:
+        done = "dropped" if how == "drop" else "filled with medians"
+        aside(f"{lines:,} of {len(matrix):,} lines lack features and were {done}.")
 
 
 def _informed(things: EntitySet, row_info: str, source: Reading) -> EntitySet:
@@ -207,49 +283,3 @@ def _refuse_names(label: str, values: AnyArray) -> None:
             f"--label {label}: {distinct:,} different values among {len(given):,} samples are no cohorts; "
             "name a column of groups."
         )
-
-
-def new_samples(source: Reading, old: Map) -> RelationalData:
-    """Read samples to put on a map of cohorts, in the form that the map was made from."""
-    from relscape.models.registry import revive
-
-    if old.model_state is None:
-        raise ParameterError("this map does not carry its model, so nothing new can be placed on it.")
-    model = revive(old.model_state)
-    kind, features = model.row_entities_.kind, model.column_entities_
-    form = old.provenance.get("source", {}).get("form", "relation" if issparse(model.features_) else "table")
-    if form == "map":
-        raise ParameterError(
-            "this map was made from the points of another map, so new things have no features for it; place "
-            "them on that map, and make this one again from it."
-        )
-    if form == "table":
-        return _new_lines(source, kind, features.ids)
-    data = source.read(features.ids) if source.is_text else source.read()
-    return data if {kind, features.kind} == set(data.kinds) else renamed(data, kind, features.kind)
-
-
-def _new_lines(source: Reading, kind: str, features: TextArray) -> RelationalData:
-    from relscape.sources.features import read_feature_table
-
-    if source.rows is not None or source.columns is not None or source.weight is not None:
-        raise ParameterError("--rows, --columns and --weight: this map was made from a table of features.")
-    table = read_feature_table(
-        source.files,
-        source.id,
-        features=list(features),
-        kind=kind,
-        encoding=source.encoding,
-        sheet=source.sheet,
-    )
-    ids = table.samples.ids
-    data = RelationalData.from_matrix(table.matrix, kind, FEATURE, ids, table.features)
-    return data.with_entities(table.samples)
-
-
-def renamed(data: RelationalData, rows: str, columns: str) -> RelationalData:
-    """Give the two kinds of a relation other names."""
-    relation = data.relation()
-    left = replace(data.entities[relation.rows], kind=rows)
-    right = replace(data.entities[relation.columns], kind=columns)
-    return RelationalData([left, right], [replace(relation, rows=rows, columns=columns)])

@@ -45,7 +45,8 @@ def describe(name: Name, as_json: Json = False) -> None:
         ["", ""], [(key, str(value)) for key, value in asdict(info).items() if key not in ("name", "title")]
     )
     if info.present:
-        next_step(f"relscape coembed --dataset {name} -o maps/{name}")
+        graph = "train" in info.tables
+        next_step(f"relscape {'kg inspect' if graph else 'coembed'} --dataset {name}")
 
 
 @app.command()
@@ -76,4 +77,5 @@ def convert(
         + ", ".join(f"{table} {rows:,} rows" for table, rows in counts.items())
         + "."
     )
-    next_step(f"RELSCAPE_DATA={output} relscape coembed --dataset {name}")
+    command = "kg inspect" if "train" in datasets.dataset_info(name).tables else "coembed"
+    next_step(f"RELSCAPE_DATA={output} relscape {command} --dataset {name}")

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from relscape.data.labels import as_field
-from relscape.errors import DataError, listing
-from relscape.protocols import AnyArray, BoolArray, IntArray, SparseArray, TextArray
+from relscape.errors import DataError
+from relscape.protocols import AnyArray, BoolArray, IntArray, TextArray
 
 __all__ = ["Cohorts", "read_cohorts"]
 
@@ -39,21 +38,6 @@ class Cohorts:
     codes: IntArray
     given: BoolArray
 
-    @property
-    def sizes(self) -> IntArray:
-        """Count the samples of every cohort."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
-
-    def indicator(self) -> SparseArray:
-        """Give the n × c matrix with a 1 where a sample belongs; unlabelled samples have empty rows."""
-        rows = np.flatnonzero(self.codes >= 0)
-        entries = np.ones(rows.size), (rows, self.codes[rows])
-        return csr_array(entries, shape=(self.codes.size, len(self.names)))
-
-    def members(self, cohort: int) -> IntArray:
-        """Give the positions of a cohort's samples, in order."""
-        return np.flatnonzero(self.codes == cohort)
-
     def completed(self, codes: IntArray) -> Cohorts:
         """Fill in cohorts where there is none; those already there, and who gave them, stay."""
         codes = np.asarray(codes, dtype=np.int64)
@@ -68,31 +52,12 @@ class Cohorts:
             )
         return replace(self, codes=np.where(self.codes < 0, codes, self.codes))
 
-    def encode(self, y: Any) -> IntArray:
-        """Give the positions of the cohorts of other labels; missing ones become -1."""
-        labels, missing = _labels(y)
-        missing |= _minus_ones(labels, list(self.values))
-        position = {value: code for code, value in enumerate(self.values)}
-        codes = np.full(labels.size, UNLABELLED, dtype=np.int64)
-        unknown: dict[Any, int] = {}
-        for row in np.flatnonzero(~missing):
-            codes[row] = position.get(labels[row], UNLABELLED)
-            if codes[row] < 0:
-                unknown.setdefault(labels[row], int(row))
-        if unknown:
-            shown = listing(f"{value} (entry {row})" for value, row in unknown.items())
-            raise DataError(
-                f"y holds labels that are no cohort: {shown}. The cohorts are {listing(self.names, 12)}; "
-                "correct these labels, or leave them empty."
-            )
-        return codes
-
 
 def read_cohorts(y: Any, n: int) -> Cohorts:
     """Read the cohorts of n samples from one label a sample, of any type.
 
-    None, NaN, NaT and pandas' NA mean that a sample has no label, and so does -1 where all labels
-    are integers. Cohorts are ordered by their labels, or by first appearance where labels of
+    None, NaN, NaT, pandas' NA and blank texts mean that a sample has no label, and so does -1 where all
+    labels are integers. Cohorts are ordered by their labels, or by first appearance where labels of
     different types have no order.
 
     Parameters
@@ -152,8 +117,8 @@ def _labels(y: Any) -> tuple[AnyArray, BoolArray]:
 
 
 def _is_missing(label: Any) -> bool:
-    """Say whether a label is None, NaN, NaT or pandas' NA: all that do not equal themselves."""
-    if label is None or type(label).__name__ == "NAType":
+    """Say whether a label is None, a blank text, NaN, NaT or pandas' NA: what does not equal itself."""
+    if label is None or type(label).__name__ == "NAType" or (isinstance(label, str) and not label.strip()):
         return True
     return bool(label != label)
 

@@ -1,15 +1,15 @@
 """How strongly samples belong together: the neighbour weights of the cohort models.
 
-Every kind of affinity ends alike (:func:`finished`): no sample weighs upon itself, weights are
-symmetric, none is negative, and together they are 1. The settings say how raw weights come about;
-``fit`` measures them among the samples, and ``rows`` between new samples and those, with the same
-divisor, so that a new sample that stands like an old one gets the old one's row.
+Every kind of affinity ends alike (:func:`~relscape.matrix.weights.finish`): no sample weighs upon
+itself, weights are symmetric, none is negative, and together they are 1. The settings say how raw
+weights come about; ``fit`` measures them among the samples, and ``rows`` between new samples and those,
+with the same divisor, so that a new sample that stands like an old one gets the old one's row.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -23,10 +23,8 @@ from relscape.matrix.weights import (
     Affinity,
     check_factor,
     finish,
-    finished,
     given_affinity,
     shrunk,
-    shrunk_between,
 )
 from relscape.protocols import FloatArray, IntArray, SparseArray
 
@@ -38,9 +36,7 @@ __all__ = [
     "GaussianAffinity",
     "affinity_settings",
     "calibrated",
-    "finished",
     "given_affinity",
-    "shrunk_between",
 ]
 
 CANDIDATES_PER_PERPLEXITY = 3
@@ -133,7 +129,46 @@ class GaussianAffinity:
 
 
 @dataclass(frozen=True)
-class CosineAffinity:
+class _NearestAffinity:
+    """What affinities share that weigh pairs of which one is among the nearest of the other."""
+
+    n_neighbors: int
+    shrink: float = 1.0
+
+    metric: ClassVar[str]
+
+    def fit(
+        self, X: Any, codes: IntArray | None = None, random_state: np.random.Generator | None = None
+    ) -> Affinity:
+        """Weigh samples against each other; ``codes`` are their cohorts, -1 for none."""
+        _check_count(self.n_neighbors)
+        check_factor("shrink", self.shrink)
+        k, span = min(self.n_neighbors, _samples(X) - 1), self._span(X)
+        distances, indices = neighbours(X, k, self.metric, random_state)
+        one_way = _graph(indices, np.maximum(span - distances, 0.0))
+        weights, total = finish(shrunk(csr_array(one_way.maximum(one_way.T)), codes, codes, self.shrink))
+        return Affinity(weights, total, np.empty(0), np.empty(0), span, distances[:, -1])
+
+    def rows(
+        self,
+        fitted: Affinity,
+        X: Any,
+        X_new: Any,
+        codes: IntArray | None = None,
+        codes_new: IntArray | None = None,
+    ) -> SparseArray:
+        """Weigh new samples against the old ones (q × n); see :meth:`GaussianAffinity.rows`."""
+        pairs = new_pairs(X, X_new, min(self.n_neighbors, _samples(X) - 1), fitted.reach, self.metric)
+        raw = pairs.matrix(np.maximum(fitted.span - pairs.distances, 0.0))
+        return _placed(shrunk(raw, codes_new, codes, self.shrink), fitted, pairs)
+
+    def _span(self, X: Any) -> float:
+        """Give the distance that weighs nothing."""
+        return 1.0 if self.metric == "cosine" else diameter(X)
+
+
+@dataclass(frozen=True)
+class CosineAffinity(_NearestAffinity):
     """The cosine of two samples, where positive, if one is among the most similar of the other.
 
     Parameters
@@ -145,28 +180,12 @@ class CosineAffinity:
     """
 
     n_neighbors: int = 30
-    shrink: float = 1.0
 
-    def fit(
-        self, X: Any, codes: IntArray | None = None, random_state: np.random.Generator | None = None
-    ) -> Affinity:
-        """Weigh samples against each other; ``codes`` are their cohorts, -1 for none."""
-        return _fit_masked(X, "cosine", 1.0, self, codes, random_state)
-
-    def rows(
-        self,
-        fitted: Affinity,
-        X: Any,
-        X_new: Any,
-        codes: IntArray | None = None,
-        codes_new: IntArray | None = None,
-    ) -> SparseArray:
-        """Weigh new samples against the old ones (q × n); see :meth:`GaussianAffinity.rows`."""
-        return _masked_rows(fitted, X, X_new, "cosine", 1.0, self, codes, codes_new)
+    metric: ClassVar[str] = "cosine"
 
 
 @dataclass(frozen=True)
-class DistanceAffinity:
+class DistanceAffinity(_NearestAffinity):
     """The largest distance minus that of two samples, if one is among the nearest of the other.
 
     Parameters
@@ -178,24 +197,8 @@ class DistanceAffinity:
     """
 
     n_neighbors: int = 50
-    shrink: float = 1.0
 
-    def fit(
-        self, X: Any, codes: IntArray | None = None, random_state: np.random.Generator | None = None
-    ) -> Affinity:
-        """Weigh samples against each other; ``codes`` are their cohorts, -1 for none."""
-        return _fit_masked(X, "euclidean", diameter(X), self, codes, random_state)
-
-    def rows(
-        self,
-        fitted: Affinity,
-        X: Any,
-        X_new: Any,
-        codes: IntArray | None = None,
-        codes_new: IntArray | None = None,
-    ) -> SparseArray:
-        """Weigh new samples against the old ones (q × n); see :meth:`GaussianAffinity.rows`."""
-        return _masked_rows(fitted, X, X_new, "euclidean", fitted.span, self, codes, codes_new)
+    metric: ClassVar[str] = "euclidean"
 
 
 AffinitySettings: TypeAlias = GaussianAffinity | CosineAffinity | DistanceAffinity
@@ -216,41 +219,6 @@ def affinity_settings(affinity: str | AffinitySettings, n_neighbors: int) -> Aff
     if affinity == "distance":
         return DistanceAffinity(n_neighbors=n_neighbors)
     raise UnknownNameError("affinity", affinity, ("perplexity", "cosine", "distance"))
-
-
-def _fit_masked(
-    X: Any,
-    metric: str,
-    span: float,
-    settings: CosineAffinity | DistanceAffinity,
-    codes: IntArray | None,
-    random_state: np.random.Generator | None,
-) -> Affinity:
-    """Weigh by ``span`` minus the distance those pairs of which one is a neighbour of the other."""
-    _check_count(settings.n_neighbors)
-    check_factor("shrink", settings.shrink)
-    k = min(settings.n_neighbors, _samples(X) - 1)
-    distances, indices = neighbours(X, k, metric, random_state)
-    one_way = _graph(indices, np.maximum(span - distances, 0.0))
-    raw = shrunk(csr_array(one_way.maximum(one_way.T)), codes, codes, settings.shrink)
-    weights, total = finish(raw)
-    return Affinity(weights, total, np.empty(0), np.empty(0), span, distances[:, -1])
-
-
-def _masked_rows(
-    fitted: Affinity,
-    X: Any,
-    X_new: Any,
-    metric: str,
-    span: float,
-    settings: CosineAffinity | DistanceAffinity,
-    codes: IntArray | None,
-    codes_new: IntArray | None,
-) -> SparseArray:
-    k = min(settings.n_neighbors, _samples(X) - 1)
-    pairs = new_pairs(X, X_new, k, fitted.reach, metric)
-    raw = pairs.matrix(np.maximum(span - pairs.distances, 0.0))
-    return _placed(shrunk(raw, codes_new, codes, settings.shrink), fitted, pairs)
 
 
 def _placed(raw: SparseArray, fitted: Affinity, pairs: Pairs) -> SparseArray:

@@ -28,7 +28,7 @@ from relscape.matrix.confidence_laws import (
     normal_density,
     student_density,
 )
-from relscape.matrix.confidence_reach import unplaced, with_mass_in_every_component
+from relscape.matrix.confidence_reach import unplaced
 from relscape.matrix.confidence_tables import (
     Confidence,
     given_confidence,
@@ -51,7 +51,6 @@ __all__ = [
     "confidence_settings",
     "given_confidence",
     "unplaced",
-    "with_mass_in_every_component",
 ]
 
 # With more foreign confidence a sample than this, distance terms pull visibly to the prototypes' middle.

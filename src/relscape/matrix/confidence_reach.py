@@ -14,10 +14,10 @@ from scipy.sparse.csgraph import connected_components
 
 from relscape.protocols import BoolArray, IntArray
 
-__all__ = ["lifted", "unplaced", "with_mass_in_every_component"]
+__all__ = ["lifted", "unplaced"]
 
 
-def with_mass_in_every_component(R: Any, W: Any, codes: IntArray) -> tuple[Any, int]:
+def lifted(R: Any, W: Any, codes: IntArray) -> tuple[Any, int]:
     """Let the cohorts' pull reach every component of the graph that has a sample of known cohort.
 
     Parameters
@@ -32,16 +32,10 @@ def with_mass_in_every_component(R: Any, W: Any, codes: IntArray) -> tuple[Any, 
     Returns
     -------
     R : like ``R``
-        Divided by its new total; the same object when nothing had to be done.
+        Not divided by its new total; the same object when nothing had to be done.
     n_repaired : int
         How many samples got a confidence they did not have.
     """
-    raised, count = lifted(R, W, codes)
-    return (raised / raised.sum(), count) if count else (R, 0)
-
-
-def lifted(R: Any, W: Any, codes: IntArray) -> tuple[Any, int]:
-    """Do the same without the division, for callers that keep account of the total."""
     codes = np.asarray(codes)
     who = np.flatnonzero(unplaced(R, W) & (codes >= 0))
     if not who.size:

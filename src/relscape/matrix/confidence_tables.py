@@ -44,7 +44,7 @@ class Confidence:
     laws: dict[str, AnyArray] = field(default_factory=dict)
 
     def reaching(self, weights: Any, codes: IntArray) -> tuple[Confidence, int]:
-        """Repair as :func:`with_mass_in_every_component` does, and keep account of the total."""
+        """Reach every part of the graph (see ``confidence_reach.lifted``), and keep account of the total."""
         raised, count = lifted(self.matrix, weights, codes)
         if not count:
             return self, 0

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array
 from relscape.errors import DataError, ParameterError
 from relscape.protocols import FloatArray, IntArray, SparseArray
 
-__all__ = ["Affinity", "check_factor", "finish", "finished", "given_affinity", "shrunk", "shrunk_between"]
+__all__ = ["Affinity", "check_factor", "finish", "given_affinity", "shrunk"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +63,11 @@ def given_affinity(W: Any, n: int) -> Affinity:
     return Affinity(weights, total, np.empty(0), np.empty(0), 0.0, np.empty(0))
 
 
-def finished(W: SparseArray) -> SparseArray:
-    """Give weights the form all models expect: no diagonal, symmetric, nonnegative, of sum 1."""
-    return finish(W)[0]
-
-
 def finish(W: SparseArray) -> tuple[SparseArray, float]:
-    """Finish weights, and say what they were divided by."""
+    """Give weights the form all models expect, and say what they were divided by.
+
+    That is no diagonal, symmetric, nonnegative, of sum 1.
+    """
     one_way = coo_array(W)
     off = one_way.row != one_way.col
     one_way = csr_array((one_way.data[off], (one_way.row[off], one_way.col[off])), shape=W.shape)
@@ -87,16 +85,10 @@ def finish(W: SparseArray) -> tuple[SparseArray, float]:
     return weights, total
 
 
-def shrunk_between(W: SparseArray, codes: IntArray, factor: float) -> SparseArray:
-    """Multiply the weights between different cohorts by ``factor`` (eq. 3); pairs with a -1 stay."""
-    check_factor("shrink", factor)
-    return shrunk(W, codes, codes, factor)
-
-
 def shrunk(
     W: SparseArray, row_codes: IntArray | None, column_codes: IntArray | None, factor: float
 ) -> SparseArray:
-    """Multiply weights between different cohorts, where rows and columns have cohorts of their own."""
+    """Multiply the weights between different cohorts by ``factor`` (eq. 3); pairs with a -1 stay."""
     if factor == 1.0 or row_codes is None or column_codes is None:
         return W
     entries = coo_array(W)

@@ -6,7 +6,6 @@ import platform
 import warnings
 from abc import abstractmethod
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,16 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from relscape.data import EntitySet
 from relscape.errors import DataError, ParameterError, RelscapeWarning, listing
 from relscape.maps import Group, Map
-from relscape.maps.files import replace_directory
 from relscape.matrix.operators import LocalRelation
 from relscape.models.inputs import read_new, read_relation
-from relscape.models.state import (
-    is_saved_model,
-    model_from_state,
-    model_state,
-    plain_parameters,
-    read_state,
-)
+from relscape.models.saving import SavedModel
+from relscape.models.state import model_state, plain_parameters
 from relscape.protocols import (
     AnyArray,
     BoolArray,
@@ -41,8 +34,8 @@ __all__ = [
     "Part",
     "check_integer",
     "check_number",
+    "generator",
     "group_of",
-    "owned_files",
     "told_of_lost",
 ]
 
@@ -57,7 +50,7 @@ class Part(NamedTuple):
     relation: RelationOperator
 
 
-class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class CoEmbeddingModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the models that place row and column objects of one relation in one space.
 
     A subclass gives ``_embed`` (fit a checked relation, setting ``row_embedding_`` and
@@ -197,26 +190,6 @@ class CoEmbeddingModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _column_fields(self) -> dict[str, AnyArray]:
         return {"degree": self.column_degrees_}
 
-    # ------------------------------------------------------------------ saving
-
-    def save(self, path: str | Path) -> Path:
-        """Write the fitted model as a directory, whole or not at all; returns where."""
-        check_is_fitted(self)
-        directory = Path(path)
-        replace_directory(directory, model_state(self).write, owned_files)
-        return directory
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model of this class that was saved."""
-        model: Self = model_from_state(cls, read_state(path))
-        return model
-
-
-def owned_files(directory: Path) -> set[str] | None:
-    """Name the files of a saved model, or nothing where a directory is not one of ours."""
-    return {"model.json", "model.safetensors"} if is_saved_model(directory) else None
-
 
 def group_of(entities: EntitySet, points: FloatArray, keep: BoolArray, learned: dict[str, AnyArray]) -> Group:
     """Give the things that have a place as a group of a map; their own fields come before learned ones."""
@@ -239,6 +212,16 @@ def told_of_lost(placed: FloatArray, names: Any, kind: str) -> FloatArray:
             stacklevel=3,
         )
     return placed
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Give the generator that a seed stands for."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"random_state={random_state!r}: give an integer of at least 0, a numpy Generator, or None."
+        ) from error
 
 
 def check_integer(name: str, value: Any, least: int) -> None:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.random import Generator, default_rng
+from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
 from relscape import progress
 from relscape.data.cohorts import read_cohorts
 from relscape.errors import DataError, ParameterError
 from relscape.matrix.affinity import Affinity, GaussianAffinity
-from relscape.models.base import check_integer, check_number
+from relscape.models.base import check_integer, check_number, generator
 from relscape.models.cohort_base import CohortModel
 from relscape.models.feature_inputs import read_new_features, same_rows
 from relscape.models.prototype_layouts import DIVERGENCES, DivergenceObjective, leading_axes
@@ -24,7 +24,7 @@ from relscape.solvers.momentum import momentum_descent
 from relscape.solvers.result import SolveResult
 from relscape.solvers.spectral import one_thread
 
-__all__ = ["SNE", "TSNE", "SupervisedSNE", "SupervisedTSNE", "neighbour_map", "small_start"]
+__all__ = ["SNE", "TSNE", "SupervisedSNE", "SupervisedTSNE"]
 
 # Up to so many samples all pairs are summed exactly, and a line search can trust the values.
 _EXACT = 3000
@@ -131,7 +131,7 @@ class _NeighbourModel(CohortModel):
         check_integer("n_components", self.n_components, 1)
         check_number("perplexity", self.perplexity, 1)
         check_integer("max_iterations", self.max_iterations, 1)
-        rng = default_rng(self.random_state)
+        rng = generator(self.random_state)
         with one_thread():
             self.affinity_ = self._settings().fit(features, codes, rng)
         start = small_start(features, self.n_components, _START_SIZE[self._method], rng)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -14,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from relscape.data import EntitySet
 from relscape.data.cohorts import Cohorts
 from relscape.maps import Group, Map
-from relscape.maps.files import replace_directory
-from relscape.models.base import group_of, owned_files
+from relscape.models.base import group_of
 from relscape.models.cohort_scores import map_scores
 from relscape.models.feature_inputs import Features, read_features
-from relscape.models.state import model_from_state, model_state, plain_parameters, read_state
+from relscape.models.saving import SavedModel
+from relscape.models.state import model_state, plain_parameters
 from relscape.protocols import AnyArray, BoolArray, FloatArray, IntArray, TextArray
 
 __all__ = ["CohortModel"]
@@ -26,7 +25,7 @@ __all__ = ["CohortModel"]
 _PACKAGES = ("relscape", "numpy", "scipy", "scikit-learn")
 
 
-class CohortModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class CohortModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the models that place samples, given by features, with or without cohorts.
 
     A subclass gives ``fit``, which calls ``_keep_features`` and, where there are labels,
@@ -120,18 +119,3 @@ class CohortModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _map_arrays(self) -> dict[str, AnyArray]:
         """Give the arrays that the map carries."""
         return {}
-
-    # ------------------------------------------------------------------ saving
-
-    def save(self, path: str | Path) -> Path:
-        """Write the fitted model as a directory, whole or not at all; returns where."""
-        check_is_fitted(self)
-        directory = Path(path)
-        replace_directory(directory, model_state(self).write, owned_files)
-        return directory
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model of this class that was saved."""
-        model: Self = model_from_state(cls, read_state(path))
-        return model

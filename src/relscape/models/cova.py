@@ -13,15 +13,15 @@ from relscape.data import EntitySet
 from relscape.data.labels import as_text
 from relscape.errors import DataError, ParameterError, RelscapeWarning, listing
 from relscape.maps import Group
-from relscape.matrix.affinity import given_affinity
+from relscape.matrix.affinity import Affinity, AffinitySettings, given_affinity
 from relscape.matrix.confidence import Confidence
 from relscape.matrix.features import FittedFeatures
-from relscape.models.base import told_of_lost
+from relscape.models.base import generator, told_of_lost
 from relscape.models.cohort_base import CohortModel
 from relscape.models.cova_fitting import Effort
 from relscape.models.cova_guides import COHORT, read_anchors, read_links, read_start
 from relscape.models.cova_moving import moved
-from relscape.models.cova_placing import placed_by_features, placed_by_neighbours
+from relscape.models.cova_placing import new_links, placed_by_features, placed_by_neighbours
 from relscape.models.cova_problem import (
     cohorts_of,
     completed,
@@ -36,12 +36,14 @@ from relscape.models.cova_problem import (
 from relscape.models.cova_settings import (
     MOST_ENTRIES,
     alpha_of,
+    check_local,
     check_parameters,
     keeps_response,
     tolerance_of,
 )
 from relscape.models.cova_variants import Fitted, Problem, fit_variant
-from relscape.models.feature_inputs import Features, read_new_features
+from relscape.models.feature_inputs import Features, read_new_features, warn_of_order
+from relscape.models.prototype_names import in_order_of
 from relscape.models.prototypes import CohortSource, given_prototypes
 from relscape.objectives.cohort import Anchors
 from relscape.protocols import AnyArray, BoolArray, Callback, FloatArray, SparseArray
@@ -78,16 +80,20 @@ class COVA(CohortModel):
     confidence : {"gaussian", "student", "kernel", "range"}, settings or array, n × c
         How surely samples belong to cohorts: :class:`~relscape.GaussianConfidence` and its kin, or the table
         itself.
-    prototypes : {"sne", "tsne", "mds", "laplacian", "means"}, settings or array, c × k
+    prototypes : {"sne", "tsne", "mds", "laplacian", "means"}, settings, mapping, data frame or array, c × k
         Where cohorts should lie: an arrangement of the cohorts by how alike they are
-        (:class:`~relscape.SNEPrototypes` and its kin), or the places themselves, in the order of the sorted
+        (:class:`~relscape.SNEPrototypes` and its kin), or the places themselves: by name,
+        ``{cohort: place}`` or a frame with the cohorts as its index, or an array in the order of the sorted
         labels.
     n_neighbors : int
         Number of neighbours, the perplexity for ``affinity="perplexity"``; at most a third of the samples.
     scale : float or "auto"
         The RMS radius of automatic prototypes, or a factor for given ones. It matters where divergences
-        compare, whose kernel has width 1: "auto" then takes the size at which E1's picture keeps neighbours
-        best (E2, E3) or 2 (E4), and 1 elsewhere.
+        compare, whose kernel has width 1: "auto" then takes the smallest size at which E1's picture has a
+        divergence within 0.1 % of the least (E2, E3) or 2 (E4), and 1 elsewhere.
+    local : {"joint", "conditional"}
+        How E2, E3, P2 and P3 compare neighbours: all pairs as one distribution, as t-SNE does, or those of
+        every sample by themselves, so that samples in sparse parts count as much; for up to 10,000 samples.
     features : {"euclidean", "gaussian", "cosine"} or RelationFeatures
         How projections describe samples: by their relations to representatives.
     n_cohorts : int
@@ -144,6 +150,8 @@ class COVA(CohortModel):
     affinity_settings_: Any
     affinity_fit_: Any
     confidence_fit_: Confidence
+    # Settings and weights of an earlier fit to the same data, where a series of fits hands them on.
+    _weighed: tuple[AffinitySettings | None, Affinity] | None = None
 
     def __init__(
         self,
@@ -158,6 +166,7 @@ class COVA(CohortModel):
         random_state: Any = None,
         *,
         scale: float | str = "auto",
+        local: str = "joint",
         features: Any = "euclidean",
         n_cohorts: int = 10,
         solver: str = "auto",
@@ -177,6 +186,7 @@ class COVA(CohortModel):
         self.n_neighbors = n_neighbors
         self.random_state = random_state
         self.scale = scale
+        self.local = local
         self.features = features
         self.n_cohorts = n_cohorts
         self.solver = solver
@@ -206,7 +216,7 @@ class COVA(CohortModel):
             shifted to it, so that a map can grow without jumping.
         """
         check_parameters(self)
-        rng = np.random.default_rng(self.random_state)
+        rng = generator(self.random_state)
         # Sums of linear algebra over several threads would end in other last digits.
         with one_thread(), progress.task(f"fitting COVA {self.variant}") as task:
 
@@ -221,18 +231,22 @@ class COVA(CohortModel):
         self, X: Any, y: Any, links: Any, anchors: Any, init: Any, rng: np.random.Generator, watch: Callback
     ) -> None:
         features, n = self._read_samples(X)
+        check_local(self, n)
+        warn_of_order(X, y)
         samples = self.row_entities_
         joined = read_links(links, samples)
         pinned = read_anchors(anchors, samples, self.n_components)
         start = read_start(init, samples, self.n_components, self.variant)
-        given = given_affinity(self.affinity, n) if is_matrix(self.affinity) else None
-        cohorts = cohorts_of(y, features, None if given is None else given.weights, n, self.n_cohorts, rng)
+        weighed = self._weighed
+        if is_matrix(self.affinity) and weighed is None:
+            weighed = None, given_affinity(self.affinity, n)
+        cohorts = cohorts_of(
+            y, features, None if weighed is None else weighed[1].weights, n, self.n_cohorts, rng
+        )
         c = len(cohorts.names)
-        self.affinity_settings_, self.affinity_fit_ = None, given
-        if given is None:
-            self.affinity_settings_, self.affinity_fit_ = weights_of(
-                self.affinity, self.n_neighbors, features, n, cohorts.codes, rng
-            )
+        if weighed is None:
+            weighed = weights_of(self.affinity, self.n_neighbors, features, n, cohorts.codes, rng)
+        self.affinity_settings_, self.affinity_fit_ = weighed
         weights = self.affinity_fit_.weights
         labelled = cohorts.codes  # prototypes come from labelled samples only
         cohorts = completed(cohorts, features, weights, self._metric())
@@ -241,12 +255,15 @@ class COVA(CohortModel):
             self.confidence, cohorts, weights, features, default_floor(self.variant, c)
         )
         layout = layout_of(
-            self.prototypes, CohortSource(features, labelled, c, weights, joined), self.n_components, rng
+            in_order_of(cohorts.names, self.prototypes),
+            CohortSource(features, labelled, c, weights, joined),
+            self.n_components,
+            rng,
         )
         there = self._held(pinned)
         problem = Problem(
             self.variant, alpha_of(self), self.eta, self.affinity_, self.confidence_, layout, pinned, start,
-            cohorts, features, joined,
+            cohorts, features, joined, self.local,
         )  # fmt: skip
         fitted = self._solved(problem if there.all() else problem.among(there), rng, watch)
         self._keep(fitted if there.all() else fitted.among_more(there), pinned)
@@ -286,12 +303,7 @@ class COVA(CohortModel):
 
     def _metric(self) -> str:
         """Say by what distance the features of samples are compared: as the affinity does."""
-        settings = self.affinity_settings_
-        return (
-            "cosine"
-            if type(settings).__name__ == "CosineAffinity"
-            else getattr(settings, "metric", "euclidean")
-        )
+        return getattr(self.affinity_settings_, "metric", "euclidean")
 
     def _read_samples(self, X: Any) -> tuple[Features | None, int]:
         """Read the features; without any, the samples are counted by the weights."""
@@ -346,31 +358,42 @@ class COVA(CohortModel):
 
         Parameters
         ----------
-        prototypes : array, c × k
-            Where the cohorts should lie now, on the map, in the order of ``cohorts_``.
+        prototypes : array, c × k, mapping or data frame
+            Where the cohorts should lie now, on the map, by name or in the order of ``cohorts_``.
         start : array, n × k, optional
             Where E2 to E4 begin; the model's own places unless given.
         """
         check_is_fitted(self)
-        places = given_prototypes(prototypes, len(self.cohorts_), self.embedding_.shape[1])
+        given = in_order_of(self.cohorts_, prototypes)
+        places = given_prototypes(given, len(self.cohorts_), self.embedding_.shape[1])
         begin = self.embedding_ if start is None else np.asarray(start, dtype=np.float64)
         if begin.shape != self.embedding_.shape:
             raise ParameterError(f"start has shape {begin.shape}; expected {self.embedding_.shape}.")
         return moved(self, places, begin).embedding
 
-    def transform(self, X: Any) -> FloatArray:
-        """Place new samples, each by itself; a sample that was there already comes to its own place."""
+    def transform(self, X: Any, links: Any = None) -> FloatArray:
+        """Place new samples, each by itself; a sample that was there already comes to its own place.
+
+        Parameters
+        ----------
+        X : array, sparse array, data frame or RelationalData
+            Features of the new samples, m × d.
+        links : array or sparse array, m × n, optional
+            Links from the new samples to those of the fit; for projections of compacted features that were
+            fitted with links.
+        """
         check_is_fitted(self)
         if self.features_.shape[1] == 0:
             raise ParameterError(
                 "this model was fitted on weights alone, without features, so it cannot place new samples."
             )
         new, names = read_new_features(self, X)
+        joined = new_links(self, links, new.shape[0])
         with one_thread():
             if self.variant[0] == "E":
                 placed = placed_by_neighbours(self, new)
             else:
-                placed = placed_by_features(self, new)
+                placed = placed_by_features(self, new, joined)
         return told_of_lost(placed, names, self.row_entities_.kind)
 
     # ------------------------------------------------------------------ maps

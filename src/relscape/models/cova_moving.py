@@ -74,7 +74,7 @@ def _problem(model: Any, prototypes: FloatArray) -> Problem:
     cohorts = Cohorts(model.cohorts_, model.cohorts_, model.labels_, ~model.predicted_)
     return Problem(
         model.variant, model.alpha_, model.eta_, model.affinity_, model.confidence_, layout, model.anchors_,
-        None, cohorts, None, None,
+        None, cohorts, None, None, model.local,
     )  # fmt: skip
 
 

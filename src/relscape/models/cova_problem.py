@@ -87,7 +87,7 @@ def completed(cohorts: Cohorts, X: Features | None, weights: SparseArray, metric
 
 
 def weights_of(
-    affinity: Any, n_neighbors: int, X: Any, n: int, codes: IntArray, rng: np.random.Generator
+    affinity: Any, n_neighbors: int, X: Any, n: int, codes: IntArray | None, rng: np.random.Generator
 ) -> tuple[AffinitySettings, Affinity]:
     """Weigh the samples against each other; gives the settings too.
 

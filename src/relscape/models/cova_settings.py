@@ -8,12 +8,15 @@ from relscape.errors import ParameterError, UnknownNameError
 from relscape.models.base import check_integer, check_number
 from relscape.models.cova_fitting import SOLVERS
 from relscape.models.cova_variants import VARIANTS
+from relscape.models.eigen_cova import checked_eta
+from relscape.objectives.cohort import LOCAL_FORMS
 from relscape.solvers.manifolds import RETRACTIONS
 
-__all__ = ["MOST_ENTRIES", "alpha_of", "check_parameters", "keeps_response", "tolerance_of"]
+__all__ = ["MOST_ENTRIES", "alpha_of", "check_local", "check_parameters", "keeps_response", "tolerance_of"]
 
 _ALPHA_OF_PLACES, _ALPHA_OF_PROJECTIONS = 0.6, 0.9
 MOST_ENTRIES = 20_000_000  # of an n × c table that is kept or written in full
+_MOST_CONDITIONAL = 10_000  # samples of which all pairs are summed at every step
 
 
 def alpha_of(model: Any) -> float:
@@ -41,6 +44,7 @@ def check_parameters(model: Any) -> None:
         ("variant", model.variant, VARIANTS),
         ("solver", model.solver, SOLVERS),
         ("retraction", model.retraction, RETRACTIONS),
+        ("local", model.local, LOCAL_FORMS),
     ):
         if not isinstance(given, str) or given not in known:
             raise UnknownNameError(what, given, known)
@@ -58,7 +62,23 @@ def check_parameters(model: Any) -> None:
             raise ParameterError("scale=0 would put all prototypes on one spot; give a positive number.")
     if model.keep_response not in (True, False, "auto"):
         raise ParameterError(f"keep_response={model.keep_response!r}: give True, False or 'auto'.")
+    checked_eta(model.eta)
+    if model.local == "conditional" and model.variant not in ("E2", "E3", "P2", "P3"):
+        raise ParameterError(
+            f"local='conditional' is a divergence of neighbours, which {model.variant} does not have; choose "
+            "E2, E3, P2 or P3, or leave local out."
+        )
     _check_alpha(model)
+
+
+def check_local(model: Any, n: int) -> None:
+    """Refuse a conditional divergence of more samples than all pairs can be summed of at every step."""
+    if model.local == "conditional" and n > _MOST_CONDITIONAL:
+        raise ParameterError(
+            f"local='conditional' sums over all pairs of samples at every step, for up to "
+            f"{_MOST_CONDITIONAL:,}; there are {n:,}. Leave it out (local='joint'), or fit a part and place "
+            "the rest with transform."
+        )
 
 
 def _check_alpha(model: Any) -> None:

@@ -50,11 +50,14 @@ class Problem:
     cohorts: Cohorts
     features: Features | None
     links: SparseArray | None
+    local: str = "joint"
 
     def objective(self, prototypes: FloatArray, anchors: Anchors | None) -> CohortObjective:
         """Give what is minimised, in the places of the samples."""
         number = "1" if self.variant == "eigen" else self.variant[1]
-        return CohortObjective(self.weights, self.confidence, prototypes, self.alpha, number, anchors)
+        return CohortObjective(
+            self.weights, self.confidence, prototypes, self.alpha, number, anchors, local=self.local
+        )
 
     def among(self, there: BoolArray) -> Problem:
         """Keep some of the samples; no other has weights or confidences with them."""
@@ -190,7 +193,7 @@ def _suiting_scale(problem: Problem, alpha: float) -> float:
     if not there.all():
         among = among.among(there)
     unit, _ = linear_places(among.weights, among.confidence, problem.layout.places, alpha, None, _LINEAR)
-    return best_scale(among.weights / among.weights.sum(), unit)
+    return best_scale(among.weights / among.weights.sum(), unit, among.cohorts.codes)
 
 
 def _fit_projection(

@@ -110,7 +110,7 @@ def eigen_cova(
         Samples held to places. A place p is given among the prototypes and moves with them, to V_pᵀ p.
     """
     F, V = np.asarray(F, dtype=np.float64), np.asarray(V, dtype=np.float64)
-    wanted = _checked_eta(eta)
+    wanted = checked_eta(eta)
     form = quadratic_form(F, W, R, V, alpha, anchors)
     k = V.shape[1]
     needed = _extent(V)
@@ -265,7 +265,7 @@ def _too_large(wanted: float | None, largest: float, found: bool) -> str:
     )
 
 
-def _checked_eta(eta: float | str) -> float | None:
+def checked_eta(eta: float | str) -> float | None:
     """Give η as a number, or None for "auto"."""
     if isinstance(eta, str) and eta == "auto":
         return None

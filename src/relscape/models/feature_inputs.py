@@ -16,11 +16,18 @@ from sklearn.utils.validation import validate_data
 from relscape.data import EntitySet, RelationalData
 from relscape.data.frames import WideTable, arrow_table, wide_table
 from relscape.data.labels import as_text
-from relscape.errors import DataError
+from relscape.errors import DataError, RelscapeWarning
 from relscape.models.inputs import matched, matrix_digest
 from relscape.protocols import IntArray, TextArray
 
-__all__ = ["Features", "GivenFeatures", "read_features", "read_new_features", "same_rows"]
+__all__ = [
+    "Features",
+    "GivenFeatures",
+    "read_features",
+    "read_new_features",
+    "same_rows",
+    "warn_of_order",
+]
 
 Features: TypeAlias = Any  # n × d, float64: an array or a CSR array
 SAMPLE, FEATURE = "sample", "feature"
@@ -90,6 +97,21 @@ def same_rows(known: Features, new: Features) -> IntArray:
     for position, key in enumerate(_row_keys(known)):
         places.setdefault(key, position)
     return np.array([places.get(key, -1) for key in _row_keys(new)], dtype=np.int64)
+
+
+def warn_of_order(X: Any, y: Any) -> None:
+    """Warn where labels have the index of the features in another order: they are taken by position."""
+    samples: Any = getattr(X, "index", None)
+    labelled: Any = getattr(y, "index", None)
+    if not hasattr(samples, "equals") or not hasattr(labelled, "equals") or len(samples) != len(labelled):
+        return
+    if not samples.equals(labelled) and bool(samples.isin(labelled).all()):
+        warnings.warn(
+            "the index of y is that of X in another order; labels are taken by position. If they belong to "
+            "the names, give y.loc[X.index], otherwise y.to_numpy().",
+            RelscapeWarning,
+            stacklevel=4,
+        )
 
 
 def _row_keys(matrix: Features) -> list[bytes]:

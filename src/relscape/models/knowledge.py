@@ -18,7 +18,7 @@ from relscape.models.knowledge_graphs import as_graph
 from relscape.models.knowledge_placing import placed_entity
 from relscape.models.knowledge_settings import Plan, plan_of
 from relscape.models.knowledge_state import checkpoint_in, clear_drafts, write_model
-from relscape.models.knowledge_training import Run, begin, revived, train
+from relscape.models.knowledge_training import Run, begin, held_threads, revived, train
 from relscape.models.state import model_from_state, model_state, read_state
 
 __all__ = ["KGEmbedding"]
@@ -148,7 +148,8 @@ class KGEmbedding(TrainedGraph):
             )
         self._forget()
         self._keep_graph(as_graph(graph))
-        run = begin(plan, self._graph, self.random_state)
+        with held_threads(plan):
+            run = begin(plan, self._graph, self.random_state)
         keep = None if checkpoints is None else _Checkpoints(self, plan, Path(checkpoints), every)
         return self._trained_on(run, plan, keep)
 
@@ -186,12 +187,15 @@ class KGEmbedding(TrainedGraph):
 
     def _trained_on(self, run: Run, plan: Plan, keep: _Checkpoints | None) -> Self:
         try:
-            train(run, plan, self._graph, None if keep is None else keep.look)
+            with held_threads(plan):
+                train(run, plan, self._graph, None if keep is None else keep.look)
         except DataError as error:
             self._forget()
             if keep is None:
                 raise
-            raise DataError(f"{error} It is of epoch {keep.epoch}, in {keep.directory}.") from error
+            raise DataError(
+                f"{error} The last good checkpoint, of epoch {keep.epoch}, is in {keep.directory}."
+            ) from error
         self._take(run)
         self._calibrate(run.seed)
         return self
@@ -225,7 +229,8 @@ class KGEmbedding(TrainedGraph):
             What to show for it.
         """
         plan, seed = self.check(), 0 if not isinstance(self.random_state, int) else self.random_state
-        graph, params = placed_entity(self._trained(), plan, self._graph, name, triples, label, seed)
+        with held_threads(plan):
+            graph, params = placed_entity(self._trained(), plan, self._graph, name, triples, label, seed)
         grown: Self = type(self)(**self.get_params(deep=False))
         for learned, value in vars(self).items():
             if learned.endswith("_"):

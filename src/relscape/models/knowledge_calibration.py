@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import expit
 
 from relscape.data.fact_numbers import contained
 from relscape.data.triples import KnowledgeGraph
@@ -63,7 +64,7 @@ def platt(energies: FloatArray, true: BoolArray) -> FloatArray:
     found = np.zeros(2)
     value = _loss(design @ found, targets)
     for _ in range(_STEPS):
-        chances = 1 / (1 + np.exp(design @ found))
+        chances = expit(-(design @ found))
         gradient = design.T @ (targets - chances)
         curvature = (design * (chances * (1 - chances))[:, None]).T @ design + 1e-9 * np.eye(2)
         step = np.linalg.solve(curvature, gradient)

@@ -87,6 +87,11 @@ def plan_of(parameters: Mapping[str, Any]) -> Plan:
     sampling = {name: given.get(name, default) for name, default in _SAMPLING.items()}
     if sampling["sides"] not in SIDES:
         raise ParameterError(f"sides={sampling['sides']!r}: expected one of {', '.join(SIDES)}.")
+    if sampling["type_aware"] and engine.loss != "margin":
+        raise ParameterError(
+            f"options: type_aware draws corruptions for each triple, but loss={engine.loss!r} shares them "
+            "among all triples of a batch; use loss='margin', or leave type_aware out."
+        )
     if sampling["reciprocal"]:
         sampling["sides"] = "tail"
     dtype, warm_epochs = (given.get(name, default) for name, default in _OTHERS.items())

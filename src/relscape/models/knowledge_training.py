@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from relscape import progress
 from relscape.data.triples import KnowledgeGraph
@@ -27,7 +28,7 @@ from relscape.solvers.triples.training import (
     with_reciprocals,
 )
 
-__all__ = ["Best", "Run", "begin", "revived", "train", "training_data"]
+__all__ = ["Best", "Run", "begin", "held_threads", "revived", "train", "training_data"]
 
 _WARM_STARTED = ("TransR", "CTransR")
 _NOTES = 20  # lines of progress in a training
@@ -87,6 +88,16 @@ class Run:
             "hints": self.hints,
             "best": None if best is None else vars(best),
         }
+
+
+def held_threads(plan: Plan) -> threadpool_limits:
+    """Hold matrix products and clusterings to so many threads that a seed gives the same bits anywhere.
+
+    How many share a sum decides its last digits. One does it all where a result must not depend on their
+    number; elsewhere there are as many as the training may have.
+    """
+    exact = plan.engine.loss == "margin" and plan.engine.mode == "minibatch"
+    return threadpool_limits(limits=1 if exact else plan.engine.n_jobs)
 
 
 def begin(plan: Plan, graph: KnowledgeGraph, random_state: Any) -> Run:

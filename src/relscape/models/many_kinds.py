@@ -20,12 +20,13 @@ from relscape.errors import DataError, UnknownNameError
 from relscape.maps import Map
 from relscape.maps.files import replace_directory
 from relscape.maps.state import ModelState
-from relscape.models.base import group_of, owned_files, told_of_lost
+from relscape.models.base import group_of, told_of_lost
 from relscape.models.climbing import solver_report
 from relscape.models.inputs import matched, refuse_negative
 from relscape.models.likelihood import prominence
 from relscape.models.multi_settings import texts_of
 from relscape.models.relations import Key, named
+from relscape.models.saving import owned_files
 from relscape.models.state import model_from_state, model_state, read_state
 from relscape.objectives.newcomers import place_frozen
 from relscape.objectives.pairs import LEAST_RIDGE

@@ -15,11 +15,14 @@ from relscape.errors import DataError, ParameterError, RelscapeWarning, listing
 from relscape.maps import Group, Map
 from relscape.maps.align import stored_motion
 from relscape.maps.layout import continued, picture_of
+from relscape.matrix.completion import predicted_codes
 from relscape.models.cohort_base import CohortModel
+from relscape.models.feature_inputs import read_new_features, same_rows
 from relscape.models.inputs import matched
 from relscape.models.many_kinds import ManyKindsModel
 from relscape.models.registry import revive
 from relscape.protocols import AnyArray, FloatArray
+from relscape.sources.scaling import standardized
 
 __all__ = ["place"]
 
@@ -43,7 +46,9 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
     -------
     Map
         The map with the new things added (field ``placed`` is True for them); things whose id is
-        already on the map are moved to where the new relations put them.
+        already on the map are moved to where the new relations put them. New samples on a map of cohorts
+        get the cohort of their neighbours, and ``predicted``. Features are standardised first where the
+        map was made from standardised ones.
     """
     if map_.model_state is None:
         raise ParameterError("this map does not carry its model, so nothing new can be placed on it.")
@@ -101,7 +106,10 @@ def _with_samples(map_: Map, model: CohortModel, data: Any, kind: str | None) ->
         )
     entities = data.entities[own]
     if issparse(model.features_):
-        return _with(map_, entities, model.transform(data))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RelscapeWarning)  # transform tells the same
+            new = read_new_features(model, data)[0]
+        return _with(map_, _in_cohorts(model, entities, new), model.transform(data))
     by_own = relation.matrix if relation.rows == own else csr_array(relation.matrix.T)
     given = data.entities[features.kind].ids
     lacking = features.ids[~np.isin(features.ids, given)]
@@ -111,10 +119,26 @@ def _with_samples(map_: Map, model: CohortModel, data: Any, kind: str | None) ->
             f"{listing(lacking)}."
         )
     ordered = matched(by_own, given, features).toarray()
+    measures = map_.provenance.get("source", {}).get("standardized")
+    if measures is not None:
+        ordered = standardized(ordered, measures)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         found = model.transform(ordered)
-    return _with(map_, entities, found)
+    return _with(map_, _in_cohorts(model, entities, ordered), found)
+
+
+def _in_cohorts(model: CohortModel, entities: EntitySet, new: Any) -> EntitySet:
+    """Say of new samples which cohort their neighbours vote for; of those of the fit, their own."""
+    if not hasattr(model, "labels_"):
+        return entities
+    codes = predicted_codes(model.features_, model.labels_, new, metric=model._metric())
+    known = same_rows(model.features_, new)
+    fitted, predicted = known >= 0, np.ones(len(entities), dtype=bool)
+    codes[fitted] = model.labels_[known[fitted]]
+    predicted[fitted] = model.predicted_[known[fitted]]
+    cohorts = np.array([*model.cohorts_, None], dtype=object)[codes]
+    return entities.with_fields(entities.ids, {"cohort": cohorts, "predicted": predicted})
 
 
 def _features_of_frame(frame: Any, kind: str, features: str) -> RelationalData:
@@ -136,6 +160,8 @@ def _grown(map_: Map, kind: str, entities: EntitySet, points: FloatArray) -> Gro
     names = {**old.fields, **entities.fields, "placed": None}
     fields = {name: _joined(_values(old, name, stay), _values(entities, name, slice(None))) for name in names}
     fields["placed"] = np.concatenate([_values(old, "placed", stay) == True, np.ones(len(entities), bool)])  # noqa: E712
+    if "predicted" in fields:
+        fields["predicted"] = np.array([mark is not None and bool(mark) for mark in fields["predicted"]])
     labels = None
     if old.labels is not None or entities.labels is not None:
         labels = np.concatenate([old.shown[stay], entities.shown])

@@ -323,9 +323,12 @@ def _warn_of_few_axes(places: FloatArray) -> None:
     sizes = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
     rank = int((sizes > _FLAT * sizes.max(initial=0.0)).sum())
     if rank < k:
+        fault = (
+            f"span only {rank} of the map's {k} dimensions; choose n_components={rank} (--dimensions {rank}) "
+            "or give prototypes that span them all."
+        )
         warnings.warn(
-            f"the {c} prototypes span only {rank} of the map's {k} dimensions; choose "
-            f"n_components={max(rank, 1)} or give prototypes that span them all.",
+            f"the {c} prototypes {fault if rank else 'all lie on one spot; give them places apart.'}",
             RelscapeWarning,
             stacklevel=4,
         )

@@ -13,6 +13,7 @@ from relscape.data import EntitySet
 from relscape.errors import DataError, FormatError, ParameterError, StorageError
 from relscape.maps.files import storage_errors
 from relscape.maps.state import FORMAT, VERSION, ModelState, read_json
+from relscape.models.prototype_names import in_order_of
 from relscape.models.storing import STORED_CLASSES, restore, store
 from relscape.protocols import AnyArray
 from relscape.solvers.result import SolveResult
@@ -33,6 +34,8 @@ def plain_parameters(model: Any) -> dict[str, Any]:
 def _parameters(model: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     """Give the parameters as JSON can say them, and put what it cannot with the arrays."""
     given = model.get_params(deep=False)
+    if "prototypes" in given and hasattr(model, "cohorts_"):
+        given["prototypes"] = in_order_of(model.cohorts_, given["prototypes"])
     return {name: _finite(_parameter(value, f"parameters.{name}", arrays)) for name, value in given.items()}
 
 

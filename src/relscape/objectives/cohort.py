@@ -21,14 +21,15 @@ from relscape.objectives.cohort_terms import (
     prototype_divergence,
     prototype_pull,
 )
-from relscape.objectives.neighbour import information, neighbour_divergence
+from relscape.objectives.neighbour import conditional_divergence, information, neighbour_divergence
 from relscape.protocols import FloatArray, IntArray, SparseArray
 
-__all__ = ["VARIANTS", "Anchors", "CohortObjective", "ProjectedObjective", "batches"]
+__all__ = ["LOCAL_FORMS", "VARIANTS", "Anchors", "CohortObjective", "ProjectedObjective", "batches"]
 
 # Of each variant: is the cohort term a divergence, and is the local term one?
 _DIVERGENCES = {"1": (False, False), "2": (True, True), "3": (False, True), "4": (True, False)}
 VARIANTS = tuple(_DIVERGENCES)
+LOCAL_FORMS = ("joint", "conditional")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,10 @@ class CohortObjective:
         divergence of prototypes and distances to neighbours.
     anchors : Anchors, optional
     method : str
-        How the repulsion of a divergence of neighbours is summed up (see ``neighbour.repulsion``).
+        How the repulsion of a joint divergence of neighbours is summed up (see ``neighbour.repulsion``).
+    local : {"joint", "conditional"}
+        A divergence of neighbours compares all pairs as one distribution, or those of every sample by
+        themselves (section 7.4), which is summed up exactly.
     """
 
     weights: SparseArray
@@ -81,10 +85,13 @@ class CohortObjective:
     variant: str
     anchors: Anchors | None = None
     method: str = "auto"
+    local: str = "joint"
 
     def __post_init__(self) -> None:
         if self.variant not in _DIVERGENCES:
             raise UnknownNameError("variant", self.variant, VARIANTS)
+        if self.local not in LOCAL_FORMS:
+            raise UnknownNameError("form of the local term", self.local, LOCAL_FORMS)
         if not 0.0 <= self.alpha <= 1.0:
             raise ParameterError(f"alpha is {self.alpha}; expected a number from 0 to 1.")
         n, c = self.confidence.shape
@@ -126,6 +133,8 @@ class CohortObjective:
         if not self._present[1]:
             return 0.0, np.zeros(Z.shape)
         if _DIVERGENCES[self.variant][1]:
+            if self.local == "conditional":
+                return conditional_divergence(Z, self.weights)
             return neighbour_divergence(Z, self.weights, self.method, self._constants[1])
         return graph_tension(Z, self.weights)
 

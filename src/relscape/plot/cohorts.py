@@ -30,6 +30,7 @@ KEPT_WIDTH, LOST_WIDTH = 1.3, 1.6
 LOST = "#D62728"
 AVOID_ALL_UP_TO = 400
 MOST_NEW = 40
+PALE = 0.55  # share of paper in the colour of a sample whose cohort was predicted
 
 
 def shows_cohorts(map_: Map) -> bool:
@@ -56,7 +57,7 @@ def draw_cohorts(
 
     Two cohorts should be neighbours when one's prototype is among the ``k`` nearest of the other's. A solid
     line joins those whose samples are neighbours on the map as well, on average; a dashed red one those
-    whose samples are not.
+    whose samples are not. Samples whose cohort was predicted, not given, are paler.
 
     Parameters
     ----------
@@ -73,6 +74,8 @@ def draw_cohorts(
     title, size, dark, full, longest
         As in :func:`draw_map`; prototypes are always inside the frame.
     """
+    from matplotlib.colors import to_hex, to_rgb
+
     map_ = _checked_map(points, y, prototypes)
     texts.check_longest(longest)
     width, height = canvas.checked_size(size)
@@ -87,10 +90,15 @@ def draw_cohorts(
         height - canvas.BOTTOM - canvas.TOP,
         theme,
     )
+    pale = _predicted(samples)
+    if pale.any():
+        told = f"paler: predicted ({pale.sum():,})"
+        key = legend.with_remark(key, "o", to_hex(_faded(np.array(to_rgb(theme.ink)), theme).tolist()), told)
     figure, axes = canvas.empty_figure(width, height, key.width, theme)
     corners = canvas.set_frame(figure, axes, _corners(samples.drawn, cohorts.drawn, full))
     inside = frame.inside(samples.drawn, corners)
-    canvas.draw_points(axes, samples.drawn, coloring.colors, "o", inside)
+    colors = np.where(pale[:, None], _faded(coloring.colors, theme), coloring.colors)
+    canvas.draw_points(axes, samples.drawn, colors, "o", inside)
     links = _links(samples, codes, cohorts, k)
     if links is not None:
         _draw_links(axes, links, cohorts.drawn, theme)
@@ -145,6 +153,22 @@ def _corners(points: FloatArray, stars: FloatArray, full: bool) -> FloatArray:
         return frame.limits(stars, True)
     cloud, layout = frame.limits(points, full), frame.limits(stars, True)
     return np.array([np.minimum(cloud[0], layout[0]), np.maximum(cloud[1], layout[1])])
+
+
+def _predicted(samples: Group) -> BoolArray:
+    """Say whose cohort was predicted; where all were, nothing sets any apart."""
+    marks = samples.fields.get("predicted")
+    if marks is None:
+        return np.zeros(len(samples), dtype=bool)
+    found = np.array([isinstance(mark, bool | np.bool_) and bool(mark) for mark in marks], dtype=bool)
+    return found & ~found.all()
+
+
+def _faded(colors: FloatArray, theme: Theme) -> FloatArray:
+    """Mix colours with that of the paper."""
+    from matplotlib.colors import to_rgb
+
+    return np.asarray((1 - PALE) * colors + PALE * np.array(to_rgb(theme.paper)))
 
 
 def _star_colors(coloring: Coloring, codes: IntArray, c: int, theme: Theme) -> FloatArray:

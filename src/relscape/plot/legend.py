@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from relscape.maps import Group
@@ -15,7 +15,7 @@ from relscape.plot.texts import plain_text, quiet_glyphs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Legend", "Style", "make_legend", "wrapped"]
+__all__ = ["Legend", "Style", "make_legend", "with_remark", "wrapped"]
 
 # A kind in the picture: its things, its marker, its colours.
 Style: TypeAlias = tuple[Group, str, Coloring]
@@ -97,6 +97,12 @@ def make_legend(styles: Sequence[Style], color: str | None, tall: float, theme: 
         if block.height <= left:
             break
     return Legend([kinds, block], None, "", theme)
+
+
+def with_remark(legend: Legend, marker: str, color: str, text: str) -> Legend:
+    """Add an entry below the kinds that says what a look of points means."""
+    kinds, *others = legend.blocks
+    return replace(legend, blocks=[_Block(kinds.title, [*kinds.entries, (marker, color, text)]), *others])
 
 
 def wrapped(name: str, lines: int, longest: int = LONGEST) -> str:

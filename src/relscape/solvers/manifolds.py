@@ -95,12 +95,6 @@ class FullRank:
             return point
         return np.asarray(point + (U[:, low] * (_LIFTED * largest - values[low])) @ Vt[low])
 
-    def random(self, rng: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
-        """Draw normal coordinates."""
-        drawn = rng.standard_normal(shape)
-        _check_shape(drawn, "of full rank")
-        return drawn
-
 
 def _check_shape(point: FloatArray, what: str) -> None:
     """Refuse what no point of the set can look like."""

@@ -14,12 +14,11 @@ from relscape.solvers.spectral import one_thread
 
 __all__ = ["STEPS", "batch_descent", "riemannian_descent"]
 
-STEPS = ("bb", "lbfgs", "plain")
+STEPS = ("lbfgs", "plain")
 
 _REMEMBERED = 20  # steps whose curvatures L-BFGS uses
 _ARMIJO = 1e-4
 _MOST_HALVINGS = 100
-_MEMORY = 0.85  # how much of the earlier values the reference of a Barzilai-Borwein search keeps
 _CHANGE = 1e6  # steps found from curvatures differ from the last ones at most by this factor
 _FLAT = 1e-12  # a cosine of step and change of gradient below this says nothing about curvature
 _ROUNDING = 4 * float(np.finfo(np.float64).eps)
@@ -57,12 +56,10 @@ def riemannian_descent(
     first_step : float, optional
         The first length tried, in units of the gradient; the number of rows unless given, since the gradient
         of an average over rows is as small as one over their number.
-    steps : {"lbfgs", "bb", "plain"}
+    steps : {"lbfgs", "plain"}
         "lbfgs": the gradient is divided by the curvatures met on the last twenty steps, which are carried
-        along by projection; by far the fewest steps where curvatures differ. "bb": steps against the
-        gradient, of the inverse curvature along the last one (Barzilai and Borwein, both forms in turn);
-        values are compared with an average of the earlier ones and may rise in between. "plain": steps
-        against the gradient, first tried at twice the last length; the reference, where values never rise.
+        along by projection; by far the fewest steps where curvatures differ. "plain": steps against the
+        gradient, first tried at twice the last length; the reference, where values never rise.
     callback : Callback, optional
         Sees every iteration; True stops.
     check_every : int
@@ -199,7 +196,6 @@ class _Walk:
         self.spot = _spot(objective, manifold, start)
         if not np.isfinite(self.spot.value):
             raise DataError(f"the objective is {self.spot.value} at the start; expected a finite value.")
-        self.reference, self.weight, self.turn = self.spot.value, 1.0, 0
         self.pairs: list[tuple[FloatArray, FloatArray]] = []
 
     def advance(self) -> bool:
@@ -216,9 +212,6 @@ class _Walk:
         self.step = 2 * step if self.steps == "plain" else self._curved_step(before)
         if self.steps == "lbfgs":
             self._remember(before, step * direction)
-        weight = _MEMORY * self.weight + 1.0 if self.steps == "bb" else 1.0
-        self.reference += (self.spot.value - self.reference) / weight
-        self.weight = weight
         return True
 
     def repair(self) -> None:
@@ -234,7 +227,8 @@ class _Walk:
         """Move to the first point low enough and give the length of the step; 0 where there is none."""
         point, step = self.spot.point, 1.0 if self.pairs else self.step
         slope = float(np.vdot(direction, self.spot.gradient))
-        limit = self.reference + (0.0 if self.steps == "plain" else _ROUNDING * abs(self.reference))
+        now = self.spot.value
+        limit = now + (0.0 if self.steps == "plain" else _ROUNDING * abs(now))
         for _ in range(_MOST_HALVINGS):
             moved = self.manifold.retract(point, step * direction)
             if np.array_equal(moved, point):
@@ -257,15 +251,10 @@ class _Walk:
         return -gradient
 
     def _curved_step(self, before: _Spot) -> float:
-        """Give the inverse of the curvature met along the last step, in one of two forms."""
+        """Give the inverse of the curvature met along the last step, for when no earlier ones are known."""
         moved = self.spot.point - before.point
         changed = self.spot.gradient - before.gradient
-        inner = abs(float(np.vdot(moved, changed)))
-        self.turn += 1
-        if self.turn % 2:
-            over, under = float(np.vdot(moved, moved)), inner
-        else:
-            over, under = inner, float(np.vdot(changed, changed))
+        over, under = float(np.vdot(moved, moved)), abs(float(np.vdot(moved, changed)))
         if not (over > 0 and under > 0):
             return 2 * self.step
         return float(np.clip(over / under, self.step / _CHANGE, self.step * _CHANGE))

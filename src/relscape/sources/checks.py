@@ -103,7 +103,7 @@ def fault(value: str | None, decimal_commas: bool, if_missing: str) -> tuple[str
     if "," in value and not decimal_commas:
         return f"{shown} has a decimal comma", "Write decimal points here, as in 1.5."
     if not math.isfinite(number):
-        return f"{shown} is not finite", "Correct it: only finite numbers can be weights."
+        return f"{shown} is not finite", "Correct it: only finite numbers can be used."
     if number < 0:
         return (
             f"{shown} is negative",

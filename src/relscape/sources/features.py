@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -13,9 +12,10 @@ import pyarrow as pa
 
 from relscape.data import EntitySet
 from relscape.data.labels import as_text
-from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
+from relscape.errors import DataError, ParameterError, UnknownNameError
 from relscape.protocols import AnyArray, FloatArray, TextArray
 from relscape.sources.checks import fault, refuse_empty, refuse_missing, refuse_mixed_numbers, refuse_repeats
+from relscape.sources.sample_ids import find_id_column
 from relscape.sources.scans import Scan, Session, opened
 from relscape.sources.tables import load
 
@@ -25,6 +25,7 @@ SAMPLE = "sample"
 # Names of id columns that say nothing of what the things are.
 _PLAIN_IDS = {"id", "ids", "index", "key", "name", "row", "cohort"}
 _MISSING = {"", "na", "nan"}
+_MOST_TOLD = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,7 @@ def read_feature_table(
     kind: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    gaps: bool = False,
 ) -> FeatureTable:
     """Read samples and their features from table files.
 
@@ -58,13 +60,16 @@ def read_feature_table(
     files : sequence of str
         Tables or globs, read as one table.
     id : str, optional
-        The column of ids; otherwise one without a name, or a first column of texts that are all different.
+        The column of ids; otherwise one without a name, a first column of texts or whole numbers that are
+        all different, or one called id.
     label : str, optional
         The column of cohorts; blank, NA and NaN mean that a sample has none.
     features : sequence of str
         Columns, or patterns such as "f_*"; all other columns of numbers unless given.
     kind : str, optional
         What to call the samples; by default as the column of ids is called.
+    gaps : bool
+        Let missing features through, as NaN; otherwise they are refused.
     """
     with opened(list(files), encoding, sheet) as session:
         columns = list(session.scans[0].columns)
@@ -72,47 +77,22 @@ def read_feature_table(
             session.scans[0].column(name)
         if id is not None and id == label:
             raise ParameterError(f"id and label both name the column {id!r}; two different ones are needed.")
-        id = _id_column(session, label) if id is None else id
-        rest = [name for name in columns if name not in (id, label)]
-        chosen = _matching(features, rest, session.scans[0]) if features else None
+        free = [name for name in columns if name not in (id, label)]
+        chosen = _matching(features, free, session.scans[0]) if features else None
+        id = find_id_column(session, label, chosen or ()) if id is None else id
+        rest = [name for name in free if name != id]
         table = load(session, columns, [] if id is None else [id])
         refuse_empty(session, table.num_rows)
         numeric = [name for name in rest if _is_numeric(table.column(name).type)]
         used = _numeric_ones(session, rest, numeric) if chosen is None else chosen
         matrix = _numbers(session, table, used)
+        if not gaps:
+            _refuse_gaps(session, matrix, used)
         ids = _ids(session, table, id)
         others = [name for name in columns if name != id and name not in set(used)]
         fields = {name: _field(table.column(name)) for name in others}
         labels = None if label is None else _labels(fields[label])
     return FeatureTable(matrix, as_text(used), EntitySet(kind or _kind(id), ids, None, fields), labels, id)
-
-
-def _id_column(session: Session, label: str | None) -> str | None:
-    """Find the column that names the samples: one without a name, or the first if its texts all differ."""
-    scan = session.scans[0]
-    if scan.row_names is not None and scan.row_names != label:
-        return scan.row_names
-    first = next(iter(scan.columns))
-    if first == label or scan.column(first).numeric or any(first not in s.columns for s in session.scans):
-        return None
-    both = " UNION ALL ".join(
-        f"SELECT {s.text(first)} AS t, {s.number(first)} AS x FROM {s.source}" for s in session.scans
-    )
-    [(lines, texts, distinct, numbers)] = session.rows(
-        f"SELECT count(*), count(t), count(DISTINCT t), count(x) FROM ({both})"
-    )
-    if not lines or numbers == texts or 2 * distinct <= lines:
-        return None
-    if lines > distinct:
-        what = f"{lines - texts:,} are missing" if lines > texts else f"{texts - distinct:,} repeat"
-        warnings.warn(
-            f"{scan.path}: the first column, {first!r}, does not name the lines, as {what} there; they are "
-            "numbered instead. If its texts are ids, correct them and name the column (--id).",
-            RelscapeWarning,
-            stacklevel=3,
-        )
-        return None
-    return first
 
 
 def _matching(patterns: Sequence[str], names: list[str], scan: Scan) -> list[str]:
@@ -173,7 +153,7 @@ def _refuse_slip(session: Session, scan: Scan, name: str) -> None:
 
 
 def _numbers(session: Session, table: Any, names: list[str]) -> FloatArray:
-    """Bring the features into one array; missing and infinite ones are refused by file, column and line."""
+    """Bring the features into one array, missing ones as NaN; infinite ones are refused by file and line."""
     for scan in session.scans:
         refuse_mixed_numbers(session, scan, names)
     matrix = np.empty((table.num_rows, len(names)))
@@ -187,15 +167,31 @@ def _numbers(session: Session, table: Any, names: list[str]) -> FloatArray:
                 f"the first at {scan.place(row)}: {cause}. {remedy}"
             )
         matrix[:, k] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        bad = np.flatnonzero(~np.isfinite(matrix[:, k]))
+        bad = np.flatnonzero(np.isinf(matrix[:, k]))
         if bad.size:
             scan, row = _line(session, int(bad[0]))
-            what = "infinite" if np.isinf(matrix[bad[0], k]) else "missing"
             raise DataError(
-                f"{scan.path}: column {name!r} has {bad.size} values that are {what}, the first at "
-                f"{scan.place(row)}; fill them, drop those lines, or choose other columns (--features)."
+                f"{scan.path}: column {name!r} has {bad.size} infinite values, the first at "
+                f"{scan.place(row)}; correct them, drop those lines, or choose other columns (--features)."
             )
     return matrix
+
+
+def _refuse_gaps(session: Session, matrix: FloatArray, names: list[str]) -> None:
+    """Refuse missing features, all columns that have some in one message."""
+    counts = np.isnan(matrix).sum(axis=0)
+    having = np.flatnonzero(counts)
+    if not having.size:
+        return
+    lines = np.flatnonzero(np.isnan(matrix).any(axis=1))
+    scan, row = _line(session, int(lines[0]))
+    told = ", ".join(f"{names[k]!r} ({counts[k]:,})" for k in having[:_MOST_TOLD])
+    told += f" and {having.size - _MOST_TOLD} more" if having.size > _MOST_TOLD else ""
+    raise DataError(
+        f"{scan.path}: features are missing in {lines.size:,} of {len(matrix):,} lines, the first at "
+        f"{scan.place(row)}, in {having.size} column{'s' if having.size > 1 else ''}: {told}. Fill them with "
+        "medians (--missing median), drop those lines (--missing drop), or choose other columns (--features)."
+    )
 
 
 def _first_text(session: Session, name: str) -> tuple[Scan, int, str | None]:

@@ -106,7 +106,9 @@ def _nearest(path: Path) -> str:
     """Suggest the file of the same folder whose name is closest, or say that the folder is missing."""
     if not path.parent.is_dir():
         return f" Nor is there a folder {str(path.parent)!r}."
-    near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)
+    others = [p.name for p in path.parent.iterdir()]
+    alike = [name for name in others if Path(name).suffix.lower() in {*FORMATS, *COMPRESSIONS, ".txt", ""}]
+    near = difflib.get_close_matches(path.name, alike, n=1)
     return f" Did you mean {near[0]!r}?" if near else " Check the name and the folder."
 
 

@@ -66,13 +66,12 @@ class Series:
         if eta is not None:
             fresh.set_params(eta=eta)
         if self.first is not None and not whole:
-            fresh.set_params(affinity=self.first.affinity_, confidence=self.first.confidence_)
+            fresh.set_params(confidence=self.first.confidence_)
+            fresh._weighed = self.first.affinity_settings_, self.first.affinity_fit_
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             fresh.fit(self.X, self.y, **self.given)
-        if self.first is not None and not whole:
-            fresh.affinity_settings_ = self.first.affinity_settings_  # what its weights came from
-        else:
+        if self.first is None or whole:
             self._tell(told)
         if self.first is None:
             self.first = fresh

@@ -71,6 +71,30 @@ def test_the_candidate_equal_to_the_known_entity_is_exact(kind: type, norm: str)
     np.testing.assert_allclose(heads[known, known], expected, rtol=tolerance)
 
 
+@pytest.mark.parametrize("xi", [1e-8, 1e-2])
+def test_products_in_single_precision_lose_no_digits_that_count(xi: float) -> None:
+    """Candidates at all angles to the known entity, and some whose u all but vanishes."""
+    rng = np.random.default_rng(3)
+    params = TRANSPES.start(Sizes(300, 2, 50), rng)
+    e, r = params["entities"], params["relations"]
+    for i, apart in enumerate(np.logspace(-8, 0, 150), start=1):
+        e[i] = rng.choice([-1.0, 1.0]) * rng.uniform(0.3, 1.3) * e[0] + apart * rng.normal(size=50) / 7
+    r[1] = e[160] - e[0] + 1e-4 * rng.normal(size=50)
+    single = {key: rows.astype(np.float32) for key, rows in params.items()}
+    e, r = (single[key].astype(np.float64) for key in ("entities", "relations"))
+    settings = TRANSPES.settings("l2", xi)
+    known, links = np.zeros(2, dtype=int), np.arange(2)
+    tails = TRANSPES.tails_of(single, known, links, settings)
+    heads = TRANSPES.heads_of(single, links, known, settings)
+    assert tails.dtype == heads.dtype == np.float32
+    assert tails[1, 160] < 1e-3 + 2 * xi  # ξ shortens the projection
+    for l in links:  # noqa: E741
+        expected = [np.linalg.norm(explicit(e[0], r[l], row, xi)) for row in e]
+        np.testing.assert_allclose(tails[l], expected, rtol=1e-5, atol=1e-6)
+        expected = [np.linalg.norm(explicit(row, r[l], e[0], xi)) for row in e]
+        np.testing.assert_allclose(heads[l], expected, rtol=1e-5, atol=1e-6)
+
+
 def test_nothing_beside_the_plane_counts() -> None:
     params = drawn()
     F = params["entities"][[0, 2]].T

@@ -55,6 +55,9 @@ def test_unfiltered_corruptions_differ_in_one_entity_and_are_even() -> None:
 
 def test_sides_come_in_turn_by_a_coin_or_by_cardinality() -> None:
     assert (draw(TRIPLES, 4)[1] == [0, 1, 0, 1]).all()
+    for odd in (1, 3):  # in turn from triple to triple, so that tails are never left out
+        sides = draw(TRIPLES, odd)[1].ravel()
+        assert (sides == np.arange(sides.size) % 2).all()
     assert draw(TRIPLES, 100, sides="uniform")[1].mean() == pytest.approx(0.5, abs=0.02)
     assert (draw(TRIPLES, 3, sides="tail")[1] == 1).all()
     fan = np.array([[0, 0, t] for t in range(1, 10)] + [[10, 1, 11]])  # nine tails of one head: tph 9, hpt 1

@@ -14,11 +14,14 @@ from numba import njit, prange
 from relscape.errors import ParameterError
 from relscape.objectives.energies.base import Energy, Params, Pull, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
-from relscape.objectives.energies.norms import FAST, L1, norm_of, signed, slope
+from relscape.objectives.energies.norms import FAST, L1, L2, norm_of, norm_tag, signed, slope
 from relscape.objectives.energies.starting import unit_rows
 from relscape.protocols import FloatArray, IntArray
 
 __all__ = ["TRANSPES"]
+
+_LENGTH = norm_tag("l2")
+_ROUGH = 0.05  # what part is left of a difference whose terms may be rounded
 
 
 def start(sizes: Sizes, rng: np.random.Generator) -> Params:
@@ -133,28 +136,49 @@ def heads_of(params: Params, relations: IntArray, tails: IntArray, settings: Set
 def _score(
     params: Params, entities: IntArray, relations: IntArray, known_heads: bool, settings: Settings
 ) -> FloatArray:
+    """Score by two products in the precision of the parameters; what they tell too roughly, one by one."""
     E, R = params["entities"], params["relations"]
     if len(settings.norm) == L1:
         return np.asarray(_one_by_one(E, R, *settings, entities, relations, known_heads))
-    E, R = E.astype(np.float64), R.astype(np.float64)
-    if not known_heads:
-        R = -R  # E(h, r, t) = E(t, −r, h): a tail known is a head known of the relation turned round
     found = E[entities] @ E.T
     links, local = np.unique(relations, return_inverse=True)
-    squares = np.einsum("ij,ij->i", E, E)
-    own = np.einsum("ij,ij->i", E[entities], R[relations])
-    _finish(found, squares, R[links] @ E.T, local, squares[entities], own, *settings)
+    # E(h, r, t) = E(t, −r, h): a tail known is a head known of the relation turned round
+    turned = R[links] if known_heads else -R[links]
+    squares = np.einsum("ij,ij->i", E, E, dtype=np.float64)
+    own = np.einsum("ij,ij->i", E[entities], turned[local], dtype=np.float64)
+    xi, root = settings.number, len(settings.norm) == L2
+    _finish(found, squares, turned @ E.T, local, own, E, R, xi, root, entities, relations, known_heads)
     return np.asarray(found)
 
 
 @njit(cache=True, nogil=True, parallel=True, error_model="numpy")
-def _finish(found, squares, links, local, own_squares, own, xi, norm):  # type: ignore[no-untyped-def]
-    """Turn the products of known entities and candidates into energies, in place."""
+def _finish(  # type: ignore[no-untyped-def]
+    found, squares, links, local, own, E, R, xi, root, entities, relations, known_heads
+):
+    """Turn the products of known entities and candidates into energies (l2 by a ``root``, l2sq), in place.
+
+    Where candidate and known entity are nearly collinear (the known entity itself always is), or u is much
+    shorter than what it is the difference of, rounded products leave few digits: these energies are worked
+    out from the rows, in double precision.
+    """
     for i in prange(found.shape[0]):
+        a, p, m = squares[entities[i]], own[i], local[i]
         for j in range(found.shape[1]):
-            c = found[i, j]
-            x1, x2 = _solve(own_squares[i], squares[j], c, own[i], links[local[i], j], xi)
-            found[i, j] = norm_of(_square(own_squares[i], squares[j], c, 1.0 + x1, x2 - 1.0), norm)
+            b, c, q = squares[j], np.float64(found[i, j]), np.float64(links[m, j])
+            both = (a + xi) * (b + xi)
+            det = both - c * c
+            factor = 1.0 / det
+            alpha = 1.0 + ((b + xi) * p - c * q) * factor
+            beta = ((a + xi) * q - c * p) * factor - 1.0
+            along = alpha * alpha * a + beta * beta * b
+            square = along + 2.0 * alpha * beta * c
+            rough = (det < _ROUGH * both) | (square < _ROUGH * along)
+            found[i, j] = -1.0 if rough else (np.sqrt(square) if root else square)
+        for j in range(found.shape[1]):
+            if found[i, j] < 0.0:
+                h, t = (entities[i], j) if known_heads else (j, entities[i])
+                length = value(E, R, E, E, xi, _LENGTH, h, relations[i], t, -1)
+                found[i, j] = length if root else length * length
 
 
 @njit(cache=True, nogil=True, parallel=True, error_model="numpy")

@@ -168,7 +168,7 @@ def corrupt(source, triples, n_others, streams, s):  # type: ignore[no-untyped-d
     for i in range(triples.shape[0]):
         h, l, t = triples[i, 0], triples[i, 1], triples[i, 2]
         for j in range(n_others):
-            side = j % 2
+            side = (i * n_others + j) % 2
             if head_share[l] >= 0.0:
                 side = 0 if (_next(streams, s) >> np.uint64(11)) * 2.0**-53 < head_share[l] else 1
             base = l * n_entities + t if side == 0 else (h * n_relations + l) * n_entities

@@ -118,18 +118,19 @@ def train_epoch(
     run = _Run(energy, params, state, data, options)
     order = shuffled(len(data.triples), state.streams, 0)
     batches = [part for part in np.array_split(order, min(options.n_batches, len(order))) if part.size]
-    with ThreadPoolExecutor(options.n_jobs) as pool:
+    # numbers that run away are looked for once, at the end
+    with ThreadPoolExecutor(options.n_jobs) as pool, np.errstate(over="ignore", invalid="ignore"):
         if options.mode == "lock-free":
             found = np.sum(list(pool.map(run.lock_free, _dealt(batches, options.n_jobs))), axis=0)
         else:
             found = np.sum([run.minibatch(part, pool) for part in batches], axis=0)
+        broken = [name for name in _LEARNT if not np.isfinite(np.sum(params[name], dtype=np.float64))]
     state.epoch += 1
     loss, active, pairs = (float(total) for total in found)
-    broken = [name for name in _LEARNT if not np.isfinite(np.sum(params[name], dtype=np.float64))]
     if broken or not np.isfinite(loss):
         raise DataError(
             f"epoch {state.epoch}: the {' and '.join(broken) or 'loss'} became infinite or NaN; lower "
-            f"learning_rate={options.learning_rate} or set grad_clip, and continue from the last checkpoint."
+            f"learning_rate={options.learning_rate} or set grad_clip, and train again."
         )
     return EpochReport(loss / max(pairs, 1.0), active / max(pairs, 1.0))
 
