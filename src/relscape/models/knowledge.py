@@ -41,8 +41,8 @@ class KGEmbedding(TrainedGraph):
         "margin", or with many negatives shared by a batch "self-adversarial" or "softmax" (TransE, TransPES,
         DistMult, ComplEx and RotatE).
     margin, learning_rate : float or "auto"
-        How far apart true and corrupted triples are to be, and the size of steps; "auto" is what served
-        each model best.
+        How far apart true and corrupted triples are to be, and the size of steps; "auto" is a usual
+        value from each model's literature, not tuned for any data.
     n_batches : int
         Steps an epoch: into how many parts the training triples are dealt.
     negatives : int
@@ -52,10 +52,11 @@ class KGEmbedding(TrainedGraph):
     n_epochs : int
         Passes over the training triples.
     preset : str or None
-        "thesis" sets what is "auto", and the options, as the thesis had them; None as served best.
+        "thesis" sets what is "auto", and the options, as the thesis had them; None as is usual.
     n_jobs : int
-        Threads of training. With 1 a seed gives the same bits every time; more are faster, update without
-        locks, and do not.
+        Threads of training. With 1 a seed gives the same bits every time (the process that first compiles
+        the code on a machine may differ from later ones in the last digits); more are faster, update
+        without locks, and do not.
     random_state : int, Generator or None
         Seed of everything that is drawn.
     options : mapping, optional

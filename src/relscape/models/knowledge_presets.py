@@ -1,4 +1,4 @@
-"""Settings of every model: the best we found (None), and those of the thesis and the models' papers."""
+"""Settings of every model: usual ones (None), and those of the thesis and the models' papers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Preset:
 
 
 _ADAGRAD = {"optimizer": "adagrad"}
-_BEST = {
+_USUAL = {
     "Unstructured": Preset(1.0, 0.01),
     "RESCAL": Preset(1.0, 0.1, options=_ADAGRAD),
     "SE": Preset(1.0, 0.01),
@@ -47,7 +47,7 @@ _BEST = {
 # Filtering the choice of the epoch by test facts, too, is what the thesis did.
 _THEN = {"mode": "minibatch", "validate_filter": "all", "validate_triples": None}
 _THESIS = {
-    **{name: Preset(p.margin, p.learning_rate, p.norm, {**p.options, **_THEN}) for name, p in _BEST.items()},
+    **{name: Preset(p.margin, p.learning_rate, p.norm, {**p.options, **_THEN}) for name, p in _USUAL.items()},
     "TransPES": Preset(0.4, 0.002, "l2", {**_THEN, "sides": "both", "filter_negatives": False}),
     "TransE": Preset(1.0, 0.01, "l1", {**_THEN, "sides": "uniform"}),
     "TransH": Preset(0.5, 0.005, "l2sq", {**_THEN, "sides": "bernoulli", "lambda1": 0.015625}),
@@ -55,4 +55,4 @@ _THESIS = {
     "CTransR": Preset(1.0, 0.001, "l1", {**_THEN, "sides": "bernoulli"}),
 }
 
-PRESETS: dict[str | None, dict[str, Preset]] = {None: _BEST, "thesis": _THESIS}
+PRESETS: dict[str | None, dict[str, Preset]] = {None: _USUAL, "thesis": _THESIS}
