@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 APP_STAMP := $(VENV)/.app
 STAMP := $(VENV)/.dev
 BENCH_STAMP := $(VENV)/.bench
+# tests run on all cores side by side, each on one
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .PHONY: setup demo test test-all lint bench docs clean
 
@@ -38,10 +40,10 @@ demo: $(APP_STAMP)
 	$(BIN)/relscape demo
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest -n auto -m 'not long' --cov --cov-report=term
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto -m 'not long' --durations=15
 
 test-all: $(STAMP) lint
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --cov --cov-report=term
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
+
+# Tests run on all cores already; those about threads say themselves how many they want.
+numba.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
