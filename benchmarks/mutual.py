@@ -27,7 +27,7 @@ def prepare_decomposition(matrix: csr_array) -> Callable[[], str]:
     from relscape.matrix.mutual import mutual_weights
     from relscape.matrix.operators import LocalRelation
     from relscape.models.mutual import mutual_axes
-    from relscape.solvers.spectral import one_thread
+    from relscape.threads import one_thread
 
     relation = LocalRelation(matrix)
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from relscape.objectives.cohort_newcomers import Surroundings, newcomer_value, settle
+from relscape.objectives.cohort_newcomers import Surroundings, _arguments, _value, settle
 
 VARIANTS = ("1", "2", "3", "4")
 
@@ -32,6 +32,13 @@ def weights(rng):
 @pytest.fixture
 def confidence(rng):
     return rng.random((5, 4)) / 600
+
+
+def newcomer_value(around, place, weights, confidence):
+    """What the compiled descent sees at a place: the value and its slope."""
+    _, indices, data, rows, Z, V, *rest = _arguments(around, weights, confidence)
+    slope = np.empty(2)
+    return _value(np.asarray(place), slope, indices, data, rows[0], Z, V, *rest), slope
 
 
 def slow_value(around, place, weights, confidence):

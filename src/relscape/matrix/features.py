@@ -21,8 +21,9 @@ from scipy.sparse import csr_array
 
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.matrix.compaction import Compaction, compaction_of
-from relscape.matrix.measures import as_table, cosines, distances, median_distance, one_thread, row_blocks
+from relscape.matrix.measures import as_table, cosines, distances, median_distance, row_blocks
 from relscape.protocols import FloatArray, IntArray
+from relscape.threads import one_thread
 
 __all__ = ["MEASURES", "FittedFeatures", "RelationFeatures", "feature_scale"]
 

@@ -8,17 +8,16 @@ number of threads never changes a digit.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import cdist
-from threadpoolctl import ThreadpoolController
 
 from relscape.protocols import AnyArray, FloatArray
+from relscape.threads import one_thread
 
-__all__ = ["as_table", "cosines", "distances", "median_distance", "one_thread", "row_blocks"]
+__all__ = ["as_table", "cosines", "distances", "median_distance", "row_blocks"]
 
 # Up to this many columns subtracting is about as quick as a product.
 SHORT_ROWS = 64
@@ -26,16 +25,6 @@ SHORT_ROWS = 64
 NEARLY_EQUAL = 1e-6
 BLOCK_ROWS = 4_096
 ENTRIES_AT_ONCE = 4_000_000
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def one_thread() -> Any:
-    """Keep dense products on one thread while the context lasts: their last digits then never change."""
-    return _controller().limit(limits=1, user_api="blas")
 
 
 def as_table(X: Any) -> Any:

@@ -27,7 +27,7 @@ from relscape.protocols import (
     RelationOperator,
     SparseArray,
 )
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = [
     "CoEmbeddingModel",

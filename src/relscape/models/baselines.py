@@ -22,7 +22,7 @@ from relscape.protocols import Callback, FloatArray, IntArray, Objective, Sparse
 from relscape.solvers.descent import minimise
 from relscape.solvers.momentum import momentum_descent
 from relscape.solvers.result import SolveResult
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = ["SNE", "TSNE", "SupervisedSNE", "SupervisedTSNE"]
 

@@ -48,7 +48,7 @@ from relscape.models.prototypes import CohortSource, given_prototypes
 from relscape.objectives.cohort import Anchors
 from relscape.protocols import AnyArray, BoolArray, Callback, FloatArray, SparseArray
 from relscape.solvers.result import SolveResult
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = ["COVA"]
 

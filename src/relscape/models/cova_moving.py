@@ -17,7 +17,7 @@ from relscape.models.cova_variants import Problem, about, dragged, spread
 from relscape.models.eigen_cova import eigen_cova
 from relscape.objectives.cohort import Anchors
 from relscape.protocols import FloatArray
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = ["Moved", "moved"]
 

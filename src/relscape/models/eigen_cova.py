@@ -24,7 +24,7 @@ from scipy.spatial.distance import cdist
 from relscape.errors import DataError, ParameterError, RelscapeWarning
 from relscape.objectives.cohort import Anchors
 from relscape.protocols import FloatArray, SparseArray
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = ["Axes", "EigenCova", "QuadraticForm", "axes_of", "eigen_cova", "quadratic_form"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -48,9 +49,9 @@ class TrainedGraph(BaseEstimator):  # type: ignore[misc]
     n_epochs_: int
     data_fingerprint_: str
 
+    @abstractmethod
     def check(self) -> Plan:
         """Refuse parameters that cannot work; gives the plan of training with all settings filled in."""
-        raise NotImplementedError
 
     def _forget(self) -> None:
         """Drop what an earlier fit has learned."""

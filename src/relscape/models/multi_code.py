@@ -19,7 +19,7 @@ from relscape.models.multi_terms import Part, build_part, graph_start, log_facto
 from relscape.models.relations import KindCounts, named, read_relations, separate_kinds
 from relscape.objectives.several import SeveralTables
 from relscape.protocols import FloatArray, IntArray
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = ["MultiCODE"]
 

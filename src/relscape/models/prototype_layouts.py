@@ -17,7 +17,8 @@ from relscape.objectives.neighbour import gaussian_divergence, neighbour_diverge
 from relscape.protocols import FloatArray, IntArray, SparseArray
 from relscape.solvers.descent import lowest, minimise
 from relscape.solvers.result import SolveResult
-from relscape.solvers.spectral import one_thread, truncated_svd
+from relscape.solvers.spectral import truncated_svd
+from relscape.threads import one_thread
 
 __all__ = [
     "DIVERGENCES",

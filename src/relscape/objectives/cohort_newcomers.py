@@ -16,7 +16,7 @@ from numba import njit, prange
 from relscape.objectives.neighbour import repulsion
 from relscape.protocols import FloatArray, SparseArray
 
-__all__ = ["Surroundings", "newcomer_value", "settle"]
+__all__ = ["Surroundings", "settle"]
 
 _STEPS = 30
 _NEAR = 1e-4  # a shorter step is none, on a map whose kernel has width 1
@@ -71,17 +71,6 @@ def settle(
         lower = values < lowest
         settled[lower], lowest[lower] = places[lower], values[lower]
     return settled
-
-
-def newcomer_value(
-    around: Surroundings, place: FloatArray, weights: SparseArray, confidence: FloatArray
-) -> tuple[float, FloatArray]:
-    """Give what one new sample adds to the objective at a place, up to a constant, and its slope there."""
-    _, indices, data, rows, Z, V, *rest = _arguments(around, weights, confidence)
-    slope = np.empty(len(place))
-    point = np.asarray(place, dtype=np.float64)
-    value = _value(point, slope, indices, data, rows[0], Z, V, *rest)
-    return float(value), slope
 
 
 def _arguments(around: Surroundings, weights: SparseArray, confidence: FloatArray) -> tuple[Any, ...]:

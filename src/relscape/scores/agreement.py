@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import cdist
 
 from relscape.protocols import AnyArray, FloatArray, IntArray
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = ["FEW_DIMENSIONS", "CohortSpace", "agreements", "nearest_others"]
 

@@ -12,7 +12,7 @@ from scipy.optimize import minimize as scipy_minimise
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.protocols import Callback, FloatArray, Objective
 from relscape.solvers.result import SolveResult
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = ["METHODS", "lowest", "minimise"]
 

@@ -12,7 +12,7 @@ from scipy.linalg import eigvalsh, qr, svd
 
 from relscape.errors import DataError, ParameterError, UnknownNameError
 from relscape.protocols import FloatArray
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = ["RETRACTIONS", "FullRank", "Stiefel"]
 

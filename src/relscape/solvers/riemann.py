@@ -10,7 +10,7 @@ import numpy as np
 from relscape.errors import DataError, UnknownNameError
 from relscape.protocols import BatchObjective, Callback, FloatArray, IntArray, Manifold, Objective
 from relscape.solvers.result import SolveResult
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = ["STEPS", "batch_descent", "riemannian_descent"]
 

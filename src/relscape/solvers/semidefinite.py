@@ -17,7 +17,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearope
 from relscape.protocols import Callback, FloatArray, Objective
 from relscape.solvers.descent import minimise
 from relscape.solvers.result import SolveResult
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = ["factored_descent", "lowest_eigenpairs", "positive_part", "projected_gradient", "square_root"]
 

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, issparse
 
 from relscape.errors import DataError, ParameterError
 from relscape.protocols import Callback, FloatArray, SparseArray
-from relscape.solvers.spectral import one_thread
+from relscape.threads import one_thread
 
 __all__ = ["SpdResult", "solve_spd"]
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, svd
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, svds
-from threadpoolctl import ThreadpoolController
 
 from relscape.errors import DataError, ParameterError
 from relscape.protocols import FloatArray
+from relscape.threads import one_thread
 
 __all__ = ["Triplets", "thin_svd", "truncated_svd"]
 
@@ -19,20 +18,6 @@ __all__ = ["Triplets", "thin_svd", "truncated_svd"]
 DENSE_ENTRIES = 1_000_000
 # Up to this many objects on the short side, its Gram matrix is the quickest way.
 GRAM_SIDE = 64
-
-
-@cache
-def _thread_controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def one_thread() -> Any:
-    """Keep linear algebra on one thread while the context lasts.
-
-    The order in which several threads add up changes the last digits; sparse products dominate the
-    time anyway, and here they are serial.
-    """
-    return _thread_controller().limit(limits=1, user_api="blas")
 
 
 class Triplets(NamedTuple):
