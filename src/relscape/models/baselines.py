@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from relscape.models.base import check_integer, check_number, generator
 from relscape.models.cohort_base import CohortModel
 from relscape.models.feature_inputs import read_new_features, same_rows
 from relscape.models.prototype_layouts import DIVERGENCES, DivergenceObjective, leading_axes
-from relscape.objectives.neighbour import neighbour_divergence
+from relscape.objectives.neighbour import information, neighbour_divergence
 from relscape.protocols import Callback, FloatArray, IntArray, Objective, SparseArray
 from relscape.solvers.descent import minimise
 from relscape.solvers.momentum import momentum_descent
@@ -44,7 +45,13 @@ class _Gathering:
     probabilities: SparseArray
 
     def value_and_gradient(self, point: FloatArray) -> tuple[float, FloatArray]:
-        return neighbour_divergence(point, self.probabilities, exaggeration=_EXAGGERATION)
+        return neighbour_divergence(
+            point, self.probabilities, constant=self._constant, exaggeration=_EXAGGERATION
+        )
+
+    @cached_property
+    def _constant(self) -> float:
+        return information(self.probabilities)
 
 
 def neighbour_map(

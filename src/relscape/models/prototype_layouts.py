@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 from scipy.sparse.linalg import LinearOperator
 
 from relscape.matrix.affinity import calibrated
-from relscape.objectives.neighbour import gaussian_divergence, neighbour_divergence
+from relscape.objectives.neighbour import gaussian_divergence, information, neighbour_divergence
 from relscape.protocols import FloatArray, IntArray, SparseArray
 from relscape.solvers.descent import lowest, minimise
 from relscape.solvers.result import SolveResult
@@ -34,7 +35,7 @@ __all__ = [
     "standardised",
 ]
 
-Divergence = Callable[[FloatArray, SparseArray], tuple[float, FloatArray]]
+Divergence = Callable[..., tuple[float, FloatArray]]
 
 # How near two things are on the map, as a share of all: by a Gaussian (SNE) or a Student law (t-SNE).
 DIVERGENCES: dict[str, Divergence] = {"sne": gaussian_divergence, "tsne": neighbour_divergence}
@@ -64,7 +65,11 @@ class DivergenceObjective:
 
     def value_and_gradient(self, point: FloatArray) -> tuple[float, FloatArray]:
         """Give the Kullback-Leibler divergence and its gradient at a map (c × k)."""
-        return self.divergence(point, self.probabilities)
+        return self.divergence(point, self.probabilities, constant=self._constant)
+
+    @cached_property
+    def _constant(self) -> float:
+        return information(self.probabilities)
 
 
 def classical_scaling(distances: FloatArray, k: int) -> Layout:

@@ -188,8 +188,13 @@ def conditional_divergence(Z: FloatArray, W: SparseArray) -> tuple[float, FloatA
     return float(value) / n, (2.0 / n) * (pulls - pushes)
 
 
-def gaussian_divergence(Z: FloatArray, W: SparseArray) -> tuple[float, FloatArray]:
-    """Give the divergence of symmetric SNE, the kernel being exp(−‖z_i − z_j‖²), and its gradient. Exact."""
+def gaussian_divergence(
+    Z: FloatArray, W: SparseArray, constant: float | None = None
+) -> tuple[float, FloatArray]:
+    """Give the divergence of symmetric SNE, the kernel being exp(−‖z_i − z_j‖²), and its gradient. Exact.
+
+    ``constant`` is ``information(W)``, which a solver need not have computed anew at every step.
+    """
     n = len(Z)
     flat = np.zeros(n)
     sums = joint_sums(Z, Z, flat, flat, exclude_self=True)
@@ -197,5 +202,6 @@ def gaussian_divergence(Z: FloatArray, W: SparseArray) -> tuple[float, FloatArra
     pulls = degrees[:, None] * Z - W @ Z
     pushes = sums.row_weights[:, None] * (Z - sums.row_means)
     # Σ w ‖z_i − z_j‖² = 2 tr(Z'LZ), taken about the centre of the cloud so that no digits are lost.
-    value = information(W) + 2.0 * float(np.sum((Z - Z.mean(axis=0)) * pulls)) + sums.log_total
+    constant = information(W) if constant is None else constant
+    value = constant + 2.0 * float(np.sum((Z - Z.mean(axis=0)) * pulls)) + sums.log_total
     return float(value), 4.0 * (pulls - pushes)
