@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -48,6 +49,19 @@ def test_inspect(relscape, facts):
     assert told["n_triples"] == {"train": 32, "valid": 4, "test": 4}
 
 
+def test_inspect_hands_on_how_the_graph_was_made(relscape, facts, tmp_path):
+    done = relscape("kg", "inspect", facts, "--hold-out", "0.1,0.2", "--seed", 3, "--inverse-safe")
+    assert done.code == 0, done.err
+    assert "train " in done.out
+    last = done.out.rstrip().splitlines()[-1]
+    assert last.endswith("--hold-out 0.1,0.2 --inverse-safe --seed 3 -o kg")
+    (tmp_path / "my facts").mkdir()
+    for split in ("train", "valid", "test"):
+        (tmp_path / "my facts" / f"{split}.tsv").write_text((facts / f"{split}.tsv").read_text())
+    last = relscape("kg", "inspect", "my facts", "--encoding", "utf-8").out.rstrip().splitlines()[-1]
+    assert last.endswith("relscape kg train 'my facts' --encoding utf-8 -o kg")
+
+
 def test_train_and_rank(relscape, facts):
     done = relscape("kg", "train", facts, *SETTINGS, "-o", "out/kg")
     assert done.code == 0, done.err
@@ -71,6 +85,14 @@ def test_train_for_machines(relscape, facts):
     assert told["epochs"] == 8
     assert told["validation"]["mean_rank"] >= 1
     assert 0 <= told["active_share"] <= 1
+    assert told["changes"] == []
+
+
+def test_what_the_share_is_of_is_said(relscape, facts):
+    assert "of pairs still active" in relscape("kg", "train", facts, *SETTINGS).out
+    done = relscape("kg", "train", facts, *SETTINGS, "-p", "loss=softmax")
+    assert "of corruptions below the true triple" in done.out
+    assert "active" not in done.out
 
 
 def test_a_graph_may_be_dealt_anew(relscape, facts):
@@ -120,6 +142,17 @@ def test_resume_to_more_epochs(relscape, facts, trained):
     assert Path("kg/model.safetensors").read_bytes() == Path("other/model.safetensors").read_bytes()
 
 
+def test_resume_with_another_learning_rate(relscape, trained):
+    done = relscape("kg", "resume", trained, "--epochs", 10, "--learning-rate", 0.001)
+    assert done.code == 0, done.err
+    assert "resumed after epoch 8 with n_epochs 10, learning_rate 0.001" in done.out
+    told = json.loads(Path("kg/model.json").read_text())
+    assert told["parameters"]["learning_rate"] == 0.001
+    refused = relscape("kg", "resume", trained, "--learning-rate", 0.1)
+    assert refused.code == 1
+    assert "all 10 epochs are trained" in refused.err
+
+
 def test_resume_needs_a_checkpoint(relscape):
     done = relscape("kg", "resume", "nowhere")
     assert done.code == 1
@@ -134,6 +167,10 @@ def test_questions(relscape, trained):
     assert len(relscape("kg", "predict", "?", "east", "p01", "--json").json["questions"][0]["answers"]) == 10
     relations = relscape("kg", "predict", "p00", "?", "p11", "--json").json["questions"][0]["answers"]
     assert {answer["name"] for answer in relations} == {"east", "south"}
+    own = relscape("kg", "predict", "p00", "east", "-n", 25, "--json").json["questions"][0]["answers"]
+    assert "p00" not in [answer["name"] for answer in own]
+    loops = relscape("kg", "predict", "p00", "east", "-n", 25, "--no-exclude-self-loops", "--json").json
+    assert "p00" in [answer["name"] for answer in loops["questions"][0]["answers"]]
     by_label = relscape("kg", "predict", "the north-west corner", "east", "--why")
     assert by_label.code == 0, by_label.err
     assert "most like these known facts" in by_label.out
@@ -240,5 +277,5 @@ def test_bad_files(relscape, facts, line, message):
 
 def test_strict_stops_at_warnings(relscape, facts):
     (facts / "test.tsv").write_text("p00\teast\tnew\n")
-    assert "do not occur in the training triples" in relscape("kg", "inspect", facts).err
+    assert "1 entity does not occur in the training triples" in relscape("kg", "inspect", facts).err
     assert relscape("kg", "train", facts, *SETTINGS, "--strict").code == 1

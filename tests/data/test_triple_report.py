@@ -87,7 +87,7 @@ def test_overlaps_are_those_of_sets(triples: np.ndarray) -> None:
     assert smaller == sorted(smaller, reverse=True)
 
 
-@pytest.mark.filterwarnings("ignore:.*in both train and test", "ignore:.*do not occur")
+@pytest.mark.filterwarnings("ignore:.*in both train and test", "ignore:.*not occur")
 def test_report_of_a_small_graph() -> None:
     train = [
         ("a", "likes", "b"),

@@ -142,8 +142,8 @@ def test_shared_and_unseen_are_warned_of_and_kept() -> None:
     messages = [str(warning.message) for warning in told]
     assert len(messages) == 3
     assert "1 triple is in both train and test, the first is number 0 of test" in messages[0]
-    assert "valid: 1 entities do not occur in the training triples ('it')" in messages[1]
-    assert "test: 1 relations do not occur in the training triples ('likes')" in messages[2]
+    assert "valid: 1 entity does not occur in the training triples ('it')" in messages[1]
+    assert "test: 1 relation does not occur in the training triples ('likes')" in messages[2]
     assert graph.n_entities == 5
     assert len(graph.test) == 2
 
@@ -356,7 +356,7 @@ def test_a_symmetric_relation_is_not_its_own_inverse() -> None:
     assert graph.redundant_relations() == []
 
 
-@pytest.mark.filterwarnings("ignore:.*do not occur in the training triples")
+@pytest.mark.filterwarnings("ignore:.*not occur in the training triples")
 def test_fb15k_without_inverses_is_about_fb15k_237(data_dir: Path) -> None:
     """Made by the published rule, it comes within 5 % of the published numbers."""
     rest = datasets.load_fb15k().without_inverses(most_frequent=401)

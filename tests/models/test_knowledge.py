@@ -20,7 +20,7 @@ from relscape.errors import (
     StorageError,
     UnknownNameError,
 )
-from relscape.models import knowledge_training
+from relscape.models import knowledge_training, knowledge_warm
 from relscape.models.knowledge import KGEmbedding
 from relscape.models.knowledge_presets import PRESETS
 from relscape.models.knowledge_settings import OPTION_NAMES, plan_of
@@ -132,12 +132,27 @@ def test_some_validation_triples_are_enough(graph):
     assert few.validation_ == small(options={"validate_triples": 2}).fit(graph).validation_
 
 
-def test_weights_count(rng):
+def test_weights_count():
+    """Losses are summed: three times the weight is three times the step."""
     facts = grid_facts()
-    heavy = KnowledgeGraph(facts, weights=np.full(len(facts), 3.0))
-    assert (
-        small().fit(heavy).params_["entities"] != small().fit(KnowledgeGraph(facts)).params_["entities"]
-    ).any()
+    heavy = small(learning_rate=0.01).fit(KnowledgeGraph(facts, weights=np.full(len(facts), 3.0)))
+    quick = small(learning_rate=0.03).fit(KnowledgeGraph(facts))
+    for name, rows in heavy.params_.items():
+        assert_allclose(rows, quick.params_[name], rtol=1e-4, atol=1e-5)
+    slow = small(learning_rate=0.01).fit(KnowledgeGraph(facts))
+    assert np.abs(heavy.params_["entities"] - slow.params_["entities"]).max() > 0.01
+
+
+def test_every_fact_has_its_own_weight():
+    """What next to nothing is said about does not move."""
+    facts = grid_facts()
+    weights = [1e-9 if relation == "east" else 1.0 for _, relation, _ in facts]
+    graph = KnowledgeGraph(facts, weights=weights)
+    moved = (
+        small().fit(graph).params_["relations"] - small(learning_rate=1e-9).fit(graph).params_["relations"]
+    )
+    lengths = dict(zip(graph.relations, np.linalg.norm(moved, axis=1), strict=True))
+    assert lengths["east"] < 1e-6 < 0.1 < lengths["south"]
 
 
 def test_relational_data_and_plain_facts_are_understood():
@@ -163,6 +178,8 @@ def test_reciprocal_relations_ask_for_tails_only(graph):
 def test_losses_over_shared_corruptions(graph, loss):
     model = small("ComplEx", loss=loss, negatives=16, n_epochs=60, options=COMPILED).fit(graph)
     assert model.history_[-1]["loss"] < 0.8 * model.history_[0]["loss"]
+    assert 0 <= model.history_[-1]["below_share"] <= 1
+    assert "active_share" not in model.history_[-1]
 
 
 def test_double_precision(graph):
@@ -213,6 +230,80 @@ def test_resuming_to_more_epochs_equals_training_them_at_once(graph, tmp_path):
     assert longer.n_epochs == longer.n_epochs_ == 12
     with pytest.raises(ParameterError, match="n_epochs=4: 12 epochs are trained"):
         KGEmbedding.resume(tmp_path, n_epochs=4)
+
+
+def test_resuming_with_another_learning_rate(graph, tmp_path):
+    """What was trained before stays; what is trained from then on takes steps of the new size."""
+    settings = {"options": {"validate_last": 1}}
+    small(n_epochs=6, learning_rate=0.01, **settings).fit(graph, checkpoints=tmp_path)
+    before = small(n_epochs=6, learning_rate=0.01, **settings).fit(graph).params_["entities"]
+    still = KGEmbedding.resume(tmp_path, n_epochs=8, learning_rate=1e-9)
+    assert_allclose(still.params_["entities"], before, atol=1e-6)
+    assert (still.n_epochs, still.learning_rate) == (8, 1e-9)
+    assert still.changes_ == [{"epoch": 6, "n_epochs": 8, "learning_rate": 1e-9}]
+    quick = KGEmbedding.resume(tmp_path, n_epochs=9, learning_rate=0.5)
+    assert np.abs(quick.params_["entities"] - before).max() > 0.05
+    assert [change["epoch"] for change in quick.changes_] == [6, 8]
+    quick.save(tmp_path / "saved")
+    assert KGEmbedding.load(tmp_path / "saved").changes_ == quick.changes_
+    with pytest.raises(ParameterError, match=r"learning_rate=0.1: all 9 epochs are trained"):
+        KGEmbedding.resume(tmp_path, learning_rate=0.1)
+    with pytest.raises(ParameterError, match="learning_rate=-1"):
+        KGEmbedding.resume(tmp_path, n_epochs=20, learning_rate=-1)
+
+
+def test_nothing_changed_leaves_no_record(graph, tmp_path):
+    small(n_epochs=4, learning_rate=0.01).fit(graph, checkpoints=tmp_path)
+    assert KGEmbedding.resume(tmp_path, n_epochs=4, learning_rate=0.01, n_jobs=1).changes_ == []
+
+
+def test_patience_begins_anew_with_another_rate(graph, tmp_path):
+    options = {"patience": 2, "validate_every": 1}
+    stopped = small(n_epochs=50, learning_rate=1e-9, options=options).fit(graph, checkpoints=tmp_path)
+    assert stopped.n_epochs_ == 3
+    assert KGEmbedding.resume(tmp_path).n_epochs_ == 3
+    assert KGEmbedding.resume(tmp_path, learning_rate=0.01).n_epochs_ > 3
+
+
+@pytest.mark.parametrize("name", ["TransR", "CTransR"])
+def test_a_warm_start_that_breaks_goes_on_where_it_was(graph, tmp_path, monkeypatch, name):
+    """Killed in the TransE that it begins from, a training trains just what is missing of that."""
+    settings = {"n_epochs": 3, "options": COMPILED | {"warm_epochs": 7}}
+    whole = small(name, **settings).fit(graph)
+    train_epoch, done = knowledge_warm.train_epoch, []
+
+    def counting(*arguments):
+        if len(done) == 5:
+            raise _StoppedError
+        done.append(1)
+        return train_epoch(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(knowledge_warm, "train_epoch", counting)
+        with pytest.raises(_StoppedError):
+            small(name, **settings).fit(graph, checkpoints=tmp_path / "run", every=2)
+        with pytest.raises(FormatError, match="still at the TransE"):
+            KGEmbedding.load(tmp_path / "run")
+        done.clear()
+        resumed = KGEmbedding.resume(tmp_path / "run")
+        assert len(done) == 3  # four of seven were kept
+    whole.save(tmp_path / "whole")
+    resumed.save(tmp_path / "resumed")
+    for file in ("model.json", "model.safetensors"):
+        assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "resumed" / file).read_bytes()
+
+
+def test_more_threads_in_the_middle_of_a_warm_start(graph, tmp_path, monkeypatch):
+    settings = {"n_epochs": 2, "options": COMPILED | {"warm_epochs": 4}}
+
+    def stopping(*_):
+        raise _StoppedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(knowledge_warm, "train_epoch", stopping)
+        with pytest.raises(_StoppedError):
+            small("TransR", **settings).fit(graph, checkpoints=tmp_path, every=1)
+    assert KGEmbedding.resume(tmp_path, n_jobs=2).n_epochs_ == 2
 
 
 def test_a_finished_checkpoint_resumes_to_the_same_model(graph, tmp_path):
@@ -308,7 +399,7 @@ def test_ranks_by_another_graph_need_its_numbering(graph):
         model.rank("test", known=KnowledgeGraph(grid_facts(4)))
     with pytest.raises(ParameterError, match="at least one split"):
         model.rank("test", known=())
-    with pytest.raises(DataError, match="no triples to rank"):
+    with pytest.raises(DataError, match=r"no triples to rank: .* an empty test split"):
         small().fit(KnowledgeGraph(grid_facts())).rank()
 
 
@@ -322,11 +413,29 @@ def test_unknown_entities_suggest_near_names(graph):
         model.energy([("p00", "east", "p01"), ("p00", "east", "nowhere")])
 
 
-def test_probabilities_fall_with_energy(graph):
-    model = small(n_epochs=100).fit(graph)
-    energies, chances = model.energy("train"), model.probability("train")
+def test_probabilities_fall_with_energy():
+    """Of the answers to one question; those to others stand in lists of their own."""
+    graph = KnowledgeGraph(grid_facts())
+    model = small(norm="l2", n_epochs=100).fit(graph)
+    answers = model.predict_tails("p11", "east", top=25, exclude_known=False)
+    chances = np.array([answer.probability for answer in answers])
     assert ((chances > 0) & (chances < 1)).all()
-    assert_array_equal(np.argsort(energies, kind="stable"), np.argsort(-chances, kind="stable"))
+    assert (np.diff(chances) <= 0).all()
+    assert chances[0] > 2 * chances[-1]
+    likely = model.probability("train")
+    assert likely.shape == (len(graph.train),)
+    assert likely.mean() > 2 * model.probability([("p11", "east", "p40"), ("p40", "south", "p04")]).mean()
+
+
+def test_a_question_does_not_answer_itself(graph):
+    model = small().fit(graph)
+    assert "p00" not in [answer.name for answer in model.predict_tails("p00", "east", 25)]
+    assert "p11" not in [answer.name for answer in model.predict_heads("south", "p11", 25)]
+    for found in (
+        model.predict_tails("p11", "east", 25, exclude_self_loops=False),
+        model.predict_heads("south", "p11", 25, exclude_self_loops=False),
+    ):
+        assert "p11" in [answer.name for answer in found]
 
 
 # ---------------------------------------------------------------------- new entities
@@ -450,7 +559,7 @@ def test_saved_models_are_plain_files(graph, tmp_path):
 
 
 def test_graphs_are_not_warned_of_again(tmp_path):
-    with pytest.warns(RelscapeWarning, match="do not occur"):
+    with pytest.warns(RelscapeWarning, match="does not occur"):
         graph = KnowledgeGraph(grid_facts(3), test=[("p00", "east", "stranger")])
     model = small().fit(graph)
     model.save(tmp_path / "kg")

@@ -98,7 +98,7 @@ def test_knowledge_graphs(tmp_path: Path, made: Path) -> None:
         },
     )
     assert convert("nations", source, made) == {"train": 3, "valid": 1, "test": 1}
-    with pytest.warns(RelscapeWarning, match=r"test: 1 entities do not occur .* \('ussr'\)"):
+    with pytest.warns(RelscapeWarning, match=r"test: 1 entity does not occur .* \('ussr'\)"):
         graph = datasets.load_nations()
     assert graph.entities.tolist() == ["cuba", "uk", "usa", "ussr"]
     assert graph.named(graph.train).tolist() == [

@@ -139,7 +139,7 @@ def test_duplicates_and_unseen_names_say_where(tmp_path: Path) -> None:
     messages = [str(warning.message) for warning in told]
     assert "train.txt, line 4 (as at" in messages[0]
     assert "train.txt, line 1)" in messages[0]
-    assert "test.txt: 1 entities do not occur in the training triples ('c')" in messages[1]
+    assert "test.txt: 1 entity does not occur in the training triples ('c')" in messages[1]
     assert len(graph.train) == 2
     assert graph.n_entities == 3
 

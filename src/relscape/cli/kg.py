@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -24,6 +25,7 @@ from relscape.cli.kg_source import (
     read_graph,
 )
 from relscape.models.knowledge_state import CHECKPOINT, check_run_directory, checkpoint_in
+from relscape.models.knowledge_training import SHARES
 
 __all__ = ["app"]
 
@@ -82,7 +84,12 @@ def inspect(
             for o in report.overlaps[:_MOST_SHOWN]
         ]
         print_table(["relation", "says as much as", "", "of one's pairs"], rows)
-    next_step(f"relscape kg train {source or f'--dataset {dataset}'} -o kg")
+    told = [quote(str(source)) if source else f"--dataset {dataset}"]
+    if hold_out is not None:
+        told.append(f"--hold-out {hold_out}{' --inverse-safe' if inverse_safe else ''} --seed {seed}")
+    if encoding is not None:
+        told.append(f"--encoding {encoding}")
+    next_step(f"relscape kg train {' '.join(told)} -o kg")
 
 
 @app.command()
@@ -124,17 +131,23 @@ def resume(
     epochs: Annotated[
         int | None, typer.Option(help="Go on to so many epochs in all.", show_default="as begun")
     ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Size of steps from now on.", show_default="as begun")
+    ] = None,
     jobs: Jobs = None,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
-    """Go on with a training from its last checkpoint, exactly as if it had not been interrupted."""
+    """Go on with a training from its last checkpoint, exactly as if it had not been interrupted.
+
+    With --epochs, --learning-rate or --jobs it goes on differently, and the model keeps a record of that.
+    """
     from relscape.models.knowledge import KGEmbedding
 
     started = time.perf_counter()
     with telling_warnings(strict):
         place = checkpoint_in(directory)
-        model = KGEmbedding.resume(place, n_epochs=epochs, n_jobs=jobs)
+        model = KGEmbedding.resume(place, n_epochs=epochs, learning_rate=learning_rate, n_jobs=jobs)
         if place.name == CHECKPOINT:
             directory = model.save(place.parent)
     _report(model, directory, time.perf_counter() - started, as_json)
@@ -194,6 +207,7 @@ def _expected(model: Any, n_triples: int) -> str:
 
 def _report(model: Any, output: Path, seconds: float, as_json: bool) -> None:
     last = model.history_[-1] if model.history_ else {}
+    shares = {name: last[name] for name in SHARES if name in last}
     if as_json:
         print_json(
             {
@@ -202,20 +216,25 @@ def _report(model: Any, output: Path, seconds: float, as_json: bool) -> None:
                 "epochs": model.n_epochs_,
                 "best_epoch": model.best_epoch_,
                 "loss": last.get("loss"),
-                "active_share": last.get("active_share"),
+                **shares,
                 "validation": model.validation_,
+                "changes": model.changes_,
                 "seconds": round(seconds, 3),
             }
         )
         return
     say(f"{model.model}: {model.n_epochs_} epochs in {seconds:.1f} s: {output}")
+    for change in model.changes_:
+        now = ", ".join(f"{name} {value}" for name, value in change.items() if name != "epoch")
+        say(f"resumed after epoch {change['epoch']} with {now}")
     if last:
-        say(f"mean loss {last['loss']:.4g}, {last['active_share']:.1%} of pairs still active")
+        told = [f"{share:.1%} {SHARES[name]}" for name, share in shares.items()]
+        say(", ".join([f"mean loss {last['loss']:.4g}", *told]))
     if model.validation_:
-        told = model.validation_
+        found = model.validation_
         say(
-            f"kept epoch {model.best_epoch_}: validation mean rank {told['mean_rank']:.1f}, MRR "
-            f"{told['mrr']:.3f}, hits@10 {told['hits@10']:.1%}"
+            f"kept epoch {model.best_epoch_}: validation mean rank {found['mean_rank']:.1f}, MRR "
+            f"{found['mrr']:.3f}, hits@10 {found['hits@10']:.1%}"
         )
     else:
         aside("there are no validation triples: the last epoch was kept.")

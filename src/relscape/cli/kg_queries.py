@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -27,6 +28,9 @@ def predict(
     source: From = _HERE,
     top: Top = 10,
     known: Annotated[bool, typer.Option("--known", help="Show known facts among the answers.")] = False,
+    exclude_self_loops: Annotated[
+        bool, typer.Option(help="No entity as its own answer where training has no such fact.")
+    ] = True,
     why: Annotated[bool, typer.Option("--why", help="Explain the first answer by known facts.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -40,7 +44,7 @@ def predict(
         if all("?" not in question for question in questions):
             _tell_scores(model, questions, source, as_json)
             return
-        answers = model.predict(questions, top=top, exclude_known=not known)
+        answers = model.predict(questions, top, not known, exclude_self_loops)
         reasons = (
             [_reason(model, q, found) for q, found in zip(questions, answers, strict=True)] if why else []
         )
@@ -63,7 +67,7 @@ def predict(
             _tell_reason(reasons[number])
     first = questions[0]
     if not why:
-        next_step(f"relscape kg predict {' '.join(repr(part) for part in first)} --why --from {source}")
+        next_step(f"relscape kg predict {' '.join(map(quote, first))} --why --from {source}")
     else:
         next_step(f"relscape kg suspicious --from {source}")
 
@@ -94,7 +98,7 @@ def _tell_scores(model: Any, triples: list[tuple[str, ...]], source: Path, as_js
     rows = [(" ".join(triple), f"{energy:.4g}", f"{chance:.1%}") for triple, energy, chance in scores]
     print_table(["triple", "energy", "probability"], rows)
     head, relation, _ = triples[0]
-    next_step(f"relscape kg predict {head!r} {relation!r} --known --why --from {source}")
+    next_step(f"relscape kg predict {quote(head)} {quote(relation)} --known --why --from {source}")
 
 
 def _shown(answer: Any) -> str:
@@ -144,7 +148,9 @@ def suspicious(
     print_table(["head", "relation", "tail", "head rank", "tail rank", "probability"], rows)
     if found:
         first = found[0]
-        next_step(f"relscape kg predict {first.head!r} {first.relation!r} --known --why --from {source}")
+        next_step(
+            f"relscape kg predict {quote(first.head)} {quote(first.relation)} --known --why --from {source}"
+        )
 
 
 def export(

@@ -156,14 +156,22 @@ def warn_of_unseen_names(
     triples: Mapping[str, IntArray], parts: Mapping[str, Facts], entities: TextArray, relations: TextArray
 ) -> None:
     """Warn of entities and relations that are asked about but never trained."""
-    for kind, names, columns in (("entities", entities, [0, 2]), ("relations", relations, [1])):
+    kinds = (("entity", "entities", entities, [0, 2]), ("relation", "relations", relations, [1]))
+    for one, many, names, columns in kinds:
         trained = _occurring(triples["train"][:, columns], len(names))
         for split in ("valid", "test"):
             unseen = np.flatnonzero(_occurring(triples[split][:, columns], len(names)) & ~trained)
             if unseen.size:
+                single = unseen.size == 1
+                count = f"1 {one} does" if single else f"{unseen.size:,} {many} do"
+                kept = (
+                    "It is kept, but nothing can be learned of it"
+                    if single
+                    else ("They are kept, but nothing can be learned of them")
+                )
                 warnings.warn(
-                    f"{parts[split].name}: {unseen.size:,} {kind} do not occur in the training triples "
-                    f"({listing(names[unseen])}). They are kept, but nothing can be learned of them.",
+                    f"{parts[split].name}: {count} not occur in the training triples "
+                    f"({listing(names[unseen])}). {kept}.",
                     RelscapeWarning,
                     stacklevel=4,
                 )

@@ -209,24 +209,27 @@ class KnowledgeGraph:
         """Give every triple one integer; equal triples, and only these, have equal ones."""
         return fact_numbers.triple_keys(triples, self.n_entities, self.n_relations)
 
-    def entity(self, name: str) -> int:
-        """Find the number of an entity by its name, or by its label where only one has it."""
+    def entity(self, name: str, where: str = "") -> int:
+        """Find the number of an entity by its name, or by its label where only one has it.
+
+        ``where`` tells in a message about an unknown name where that was met.
+        """
         found = np.flatnonzero(self.entities == name)
         if found.size == 0:
             found = np.flatnonzero(self.shown == name)
         if found.size == 0:
-            raise UnknownNameError("entity", name, dict.fromkeys((*self.shown, *self.entities)))
+            raise UnknownNameError("entity", name, dict.fromkeys((*self.shown, *self.entities)), where)
         if found.size > 1:
             raise ParameterError(
                 f"{found.size} entities are labelled {name!r}: {listing(self.entities[found])}; say which."
             )
         return int(found[0])
 
-    def relation(self, name: str) -> int:
-        """Find the number of a relation by its name."""
+    def relation(self, name: str, where: str = "") -> int:
+        """Find the number of a relation by its name; ``where`` as for :meth:`entity`."""
         found = np.flatnonzero(self.relations == name)
         if found.size == 0:
-            raise UnknownNameError("relation", name, self.relations)
+            raise UnknownNameError("relation", name, self.relations, where)
         return int(found[0])
 
     def numbered(self, triples: Any) -> IntArray:
@@ -337,8 +340,9 @@ class KnowledgeGraph:
         return digest.hexdigest()
 
     def __repr__(self) -> str:
+        entities = "1 entity" if self.n_entities == 1 else f"{self.n_entities:,} entities"
+        relations = "1 relation" if self.n_relations == 1 else f"{self.n_relations:,} relations"
         return (
-            f"<KnowledgeGraph: {self.n_entities:,} entities, {self.n_relations:,} relations, "
-            f"{len(self.train):,} training, {len(self.valid):,} validation and {len(self.test):,} test "
-            "triples>"
+            f"<KnowledgeGraph: {entities}, {relations}, {len(self.train):,} training, {len(self.valid):,} "
+            f"validation and {len(self.test):,} test triples>"
         )

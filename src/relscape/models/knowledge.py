@@ -10,11 +10,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from relscape.errors import DataError, FormatError, ParameterError, RelscapeWarning
+from relscape import progress
+from relscape.errors import DataError, FormatError, RelscapeWarning
 from relscape.models.base import check_integer
 from relscape.models.knowledge_answers import TrainedGraph
 from relscape.models.knowledge_calibration import calibrated
 from relscape.models.knowledge_graphs import as_graph
+from relscape.models.knowledge_lists import Lists
 from relscape.models.knowledge_placing import placed_entity
 from relscape.models.knowledge_settings import Plan, plan_of
 from relscape.models.knowledge_state import checkpoint_in, clear_drafts, write_model
@@ -67,7 +69,10 @@ class KGEmbedding(TrainedGraph):
     params_ : dict of arrays
         What was learned: "entities" (one row an entity), "relations", "shared", "fixed".
     history_ : list of dict
-        For every epoch its mean loss, the share of active pairs and, where looked at, validation figures.
+        For every epoch its mean loss, the share of pairs still active (of the other losses, "below_share":
+        of corruptions below the true triple) and, where looked at, validation figures.
+    changes_ : list of dict
+        What was changed when the training was resumed: after which "epoch", and the new values by name.
     validation_ : dict
         Validation figures of the epoch that was kept; empty without validation triples.
     best_epoch_, n_epochs_ : int
@@ -148,6 +153,7 @@ class KGEmbedding(TrainedGraph):
                 stacklevel=2,
             )
         self._forget()
+        self.changes_ = []
         self._keep_graph(as_graph(graph))
         with held_threads(plan):
             run = begin(plan, self._graph, self.random_state)
@@ -156,11 +162,17 @@ class KGEmbedding(TrainedGraph):
 
     @classmethod
     def resume(
-        cls, checkpoints: str | Path, *, n_epochs: int | None = None, n_jobs: int | None = None
+        cls,
+        checkpoints: str | Path,
+        *,
+        n_epochs: int | None = None,
+        learning_rate: float | None = None,
+        n_jobs: int | None = None,
     ) -> Self:
         """Go on with a training from its last checkpoint, and write checkpoints there as before.
 
-        With one thread it ends bit for bit where an unbroken training would have ended.
+        With one thread and nothing changed it ends bit for bit where an unbroken training would have ended.
+        What is changed holds from now on, is kept as a parameter of the model, and noted in ``changes_``.
 
         Parameters
         ----------
@@ -168,6 +180,8 @@ class KGEmbedding(TrainedGraph):
             The directory given to :meth:`fit`, or one with such a directory named "checkpoint" in it.
         n_epochs : int, optional
             Train to so many epochs in all instead of those begun with.
+        learning_rate : float, optional
+            Take steps of this size from now on.
         n_jobs : int, optional
             Use so many threads from now on.
         """
@@ -175,15 +189,16 @@ class KGEmbedding(TrainedGraph):
         model: Self = model_from_state(cls, read_state(directory))
         if not hasattr(model, "training_"):
             raise FormatError(f"{directory} is a finished model, not a checkpoint; nothing is to resume.")
-        changes = {"n_epochs": n_epochs, "n_jobs": n_jobs}
-        model.set_params(**{name: value for name, value in changes.items() if value is not None})
-        plan = model.check()
-        run, every = revived(model.training_, plan, model.history_), int(model.training_["every"])
-        if run.epoch > plan.n_epochs:
-            raise ParameterError(
-                f"n_epochs={plan.n_epochs}: {run.epoch} epochs are trained; give more, or load the model."
-            )
+        wanted = {"n_epochs": n_epochs, "learning_rate": learning_rate, "n_jobs": n_jobs}
+        changes = {n: v for n, v in wanted.items() if v is not None and v != getattr(model, n)}
+        plan = model.set_params(**changes).check()
+        run = revived(model.training_, plan, model.history_, changes)
+        every = int(model.training_["every"])
         del model.training_
+        if run.finished(plan):
+            progress.note(f"all {run.epoch} epochs are trained; n_epochs (--epochs) goes on to more")
+        if changes:
+            model.changes_ = [*model.changes_, {"epoch": run.epoch, **changes}]
         return model._trained_on(run, plan, _Checkpoints(model, plan, directory, every))
 
     def _trained_on(self, run: Run, plan: Plan, keep: _Checkpoints | None) -> Self:
@@ -210,9 +225,9 @@ class KGEmbedding(TrainedGraph):
         self.n_epochs_, self.history_ = run.epoch, list(run.history)
 
     def _calibrate(self, seed: int) -> None:
-        """Learn how likely a triple of some energy is."""
+        """Learn how likely an answer of some energy at some place of a list is."""
         rng = np.random.default_rng([seed, 1])
-        self.calibration_ = calibrated(self._trained().energies, self._graph, rng)
+        self.calibration_ = calibrated(Lists(self._trained(), self._graph), rng)
 
     def with_entity(self, name: str, triples: Any, label: str | None = None) -> Self:
         """Give a copy of the model that has one more entity, placed by a few of its triples.
@@ -254,6 +269,11 @@ class KGEmbedding(TrainedGraph):
         """Read a model that was saved, or a checkpoint as it stands."""
         model: Self = model_from_state(cls, read_state(path))
         if hasattr(model, "training_"):
+            if model.training_["warm"] is not None:
+                raise FormatError(
+                    f"{path}: this training of {model.model} is still at the TransE that it begins from, and "
+                    "knows nothing yet; go on with it by KGEmbedding.resume."
+                )
             model._calibrate(int(model.training_["seed"]))
             del model.training_
         return model
@@ -275,7 +295,7 @@ class _Checkpoints:
 
     def look(self, run: Run) -> None:
         """Write a checkpoint where one is due: before the first epoch, every so many, and after the last."""
-        if run.epoch % self.every and not run.finished(self.plan):
+        if run.stage_epoch % self.every and not run.finished(self.plan):
             return
         self.model._take(run)
         self.model.training_ = run.stored(self.every, self.plan.n_epochs)

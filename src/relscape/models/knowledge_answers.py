@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from relscape.data import EntitySet
 from relscape.data.triples import KnowledgeGraph
+from relscape.errors import DataError
 from relscape.maps import Map
-from relscape.models.knowledge_calibration import probabilities
 from relscape.models.knowledge_graphs import graph_of, known_facts, triples_of
 from relscape.models.knowledge_maps import map_of
 from relscape.models.knowledge_queries import (
@@ -37,6 +37,7 @@ class TrainedGraph(BaseEstimator):  # type: ignore[misc]
 
     params_: dict[str, FloatArray]
     history_: list[dict[str, float]]
+    changes_: list[dict[str, float]]
     validation_: dict[str, float]
     calibration_: FloatArray
     entities_: EntitySet
@@ -93,8 +94,12 @@ class TrainedGraph(BaseEstimator):  # type: ignore[misc]
         return trained.energies(triples_of(triples, self._graph))
 
     def probability(self, triples: Any) -> FloatArray:
-        """Give how likely triples are to be true, where true and corrupted ones are equally frequent."""
-        return probabilities(self.energy(triples), self.calibration_)
+        """Give how likely triples are to be true: the mean of their chances as answers about head and tail.
+
+        Either chance is that of a candidate of such an energy and rank among all entities, for questions that
+        have an answer which is not known yet.
+        """
+        return self._questions().probability(triples_of(triples, self._graph))
 
     def rank(
         self,
@@ -120,32 +125,65 @@ class TrainedGraph(BaseEstimator):  # type: ignore[misc]
         """
         trained = self._trained()
         graph, facts = known_facts(known, self._graph)
-        return trained.rank(triples_of(triples, self._graph), graph, facts, exclude_self_loops, ties)
+        numbers = triples_of(triples, self._graph)
+        if isinstance(triples, str) and not len(numbers):
+            raise DataError(
+                f"there are no triples to rank: the graph that was fitted has an empty {triples} split. Name "
+                "another one, or give triples."
+            )
+        return trained.rank(numbers, graph, facts, exclude_self_loops, ties)
 
     # ------------------------------------------------------------------ questions
 
     def predict(
-        self, queries: Iterable[Query], top: int = 10, exclude_known: bool = True
+        self,
+        queries: Iterable[Query],
+        top: int = 10,
+        exclude_known: bool = True,
+        exclude_self_loops: bool = True,
     ) -> list[list[Prediction]]:
-        """Answer many questions at once: triples of which one part is None or "?"."""
-        return self._questions().predict(queries, top, exclude_known)
+        """Answer many questions at once.
+
+        Parameters
+        ----------
+        queries : iterable of triples
+            By names or numbers, one part None or "?": what is wanted.
+        top : int
+            How many answers to give, best first.
+        exclude_known : bool
+            Whether answers that the graph knows already are left out.
+        exclude_self_loops : bool
+            Whether the entity of a question is no answer to it for relations that join none with itself in
+            training.
+        """
+        return self._questions().predict(queries, top, exclude_known, exclude_self_loops)
 
     def predict_tails(
-        self, head: Any, relation: Any, top: int = 10, exclude_known: bool = True
+        self,
+        head: Any,
+        relation: Any,
+        top: int = 10,
+        exclude_known: bool = True,
+        exclude_self_loops: bool = True,
     ) -> list[Prediction]:
-        """Give the most likely tails of a head and a relation; facts already known are left out."""
-        return self.predict([(head, relation, None)], top, exclude_known)[0]
+        """Give the most likely tails of a head and a relation; see :meth:`predict` for what is left out."""
+        return self.predict([(head, relation, None)], top, exclude_known, exclude_self_loops)[0]
 
     def predict_heads(
-        self, relation: Any, tail: Any, top: int = 10, exclude_known: bool = True
+        self,
+        relation: Any,
+        tail: Any,
+        top: int = 10,
+        exclude_known: bool = True,
+        exclude_self_loops: bool = True,
     ) -> list[Prediction]:
-        """Give the most likely heads of a relation and a tail."""
-        return self.predict([(None, relation, tail)], top, exclude_known)[0]
+        """Give the most likely heads of a relation and a tail; see :meth:`predict` for what is left out."""
+        return self.predict([(None, relation, tail)], top, exclude_known, exclude_self_loops)[0]
 
     def predict_relations(
         self, head: Any, tail: Any, top: int = 10, exclude_known: bool = True
     ) -> list[Prediction]:
-        """Give the relations that most likely join two entities."""
+        """Give the relations that most likely join two entities; facts already known are left out."""
         return self.predict([(head, None, tail)], top, exclude_known)[0]
 
     def similar(self, entity: Any, top: int = 10) -> list[SimilarEntity]:

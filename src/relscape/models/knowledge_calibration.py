@@ -1,90 +1,134 @@
-"""From energies to probabilities: how likely is a triple of this energy to be true rather than made up."""
+"""How likely an answer is to be true, learnt from where held-out facts stood among all candidates."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 from scipy.special import expit
 
-from relscape.data.fact_numbers import contained
-from relscape.data.triples import KnowledgeGraph
+from relscape.models.knowledge_lists import Lists, completions, list_ranks, lowest
 from relscape.protocols import BoolArray, FloatArray, IntArray
 
-__all__ = ["calibrated", "made_up", "platt", "probabilities"]
+__all__ = ["calibrated", "fact_probabilities", "logistic", "probabilities"]
 
-_MOST = 20_000  # true triples to calibrate on
-_REDRAWS = 10
+_MOST = 500  # questions of a kind to calibrate on
+_BLOCK = 128  # questions at a time
+_NEAR = 64  # candidates at the top of a list, all of which are looked at
+_FAR = 64  # candidates further down, drawn to stand for all of them
 _STEPS = 100
 
 
-def calibrated(
-    energies: Callable[[IntArray], FloatArray], graph: KnowledgeGraph, rng: np.random.Generator
-) -> FloatArray:
-    """Fit the two numbers that turn energies into probabilities.
+def calibrated(lists: Lists, rng: np.random.Generator) -> FloatArray:
+    """Fit what turns energies and ranks into probabilities, for heads, relations and tails: 3 × 3 numbers.
 
-    True triples, of the validation split where there is one, are set against as many corrupted ones; so a
-    probability tells how likely a triple is where true and corrupted ones are equally frequent.
+    The questions are those that the validation split answers. All candidates that are not known otherwise
+    are set against its answers, so that a probability tells how often a candidate of such energy at such a
+    place of such a list was true. Energies alone would not do: what is low for one question is high for
+    another. Without a validation split single training facts stand for it; then probabilities are too high,
+    for the model has seen the answers.
     """
-    true = graph.valid if len(graph.valid) else graph.train
-    if len(true) > _MOST:
-        true = true[np.sort(rng.choice(len(true), _MOST, replace=False))]
-    false = made_up(true, graph, rng)
-    values = np.concatenate([energies(true), energies(false)]) if len(false) else energies(true)
-    return platt(np.asarray(values, dtype=np.float64), np.arange(len(values)) < len(true))
+    return np.stack([_calibrated_part(part, lists, rng) for part in range(3)])
 
 
-def made_up(triples: IntArray, graph: KnowledgeGraph, rng: np.random.Generator) -> IntArray:
-    """Replace the head or the tail of every triple at random so that no known triple comes out.
+def _calibrated_part(part: int, lists: Lists, rng: np.random.Generator) -> FloatArray:
+    questions = _questions(part, lists, rng)
+    found = []
+    for start in range(0, len(questions), _BLOCK):
+        block = questions[start : start + _BLOCK]
+        energies, known, loops = lists.of(part, block)
+        if len(lists.graph.valid):
+            true = completions(part, block, lists.graph.valid, energies.shape[1])
+        else:
+            true = np.arange(energies.shape[1]) == block[:, [part]]
+        listed = (~known & ~loops) | true
+        found += [_sampled(*row, rng) for row in zip(energies, listed, true, strict=True)]
+    features, true, weights = (np.concatenate(column) for column in zip(*found, strict=True))
+    return logistic(features, true, weights)
 
-    A triple for which ten draws do not succeed is left out.
+
+def _questions(part: int, lists: Lists, rng: np.random.Generator) -> IntArray:
+    """Draw questions that the validation split answers, each once; or training facts where it is empty."""
+    asked = lists.graph.train
+    if len(lists.graph.valid):
+        asked = lists.graph.valid.copy()
+        asked[:, part] = 0
+        asked = np.unique(asked, axis=0)
+    if len(asked) > _MOST:
+        asked = asked[np.sort(rng.choice(len(asked), _MOST, replace=False))]
+    return asked
+
+
+def _sampled(
+    energies: FloatArray, listed: BoolArray, true: BoolArray, rng: np.random.Generator
+) -> tuple[FloatArray, BoolArray, FloatArray]:
+    """Take the top of one list, all that is true, and some of the rest, each of which counts for several."""
+    sure = true.copy()
+    sure[lowest(energies, listed, _NEAR)] = True
+    rest = np.flatnonzero(listed & ~sure)
+    drawn = rest if rest.size <= _FAR else rng.choice(rest, _FAR, replace=False, shuffle=False)
+    chosen = np.concatenate([np.flatnonzero(sure), drawn])
+    weights = np.ones(chosen.size)
+    weights[chosen.size - drawn.size :] = rest.size / max(drawn.size, 1)
+    features = np.column_stack([energies[chosen], np.log(list_ranks(energies, listed, chosen))])
+    return features.astype(np.float64), true[chosen], weights
+
+
+def logistic(features: FloatArray, true: BoolArray, weights: FloatArray) -> FloatArray:
+    """Fit P(true) = 1 / (1 + exp(a + b₁x₁ + b₂x₂ + ...)) by likelihood, no b below 0; gives (a, b₁, b₂, ...).
+
+    The targets are not quite 1 and 0 (Platt 1999), so that features which tell all apart give a steep curve
+    and not an infinite one. A feature that would count the wrong way is left out.
     """
-    known = np.sort(graph.keys(graph.triples()))
-    found = triples.copy()
-    open_ = np.arange(len(triples))
-    for _ in range(_REDRAWS):
-        sides = np.where(rng.random(open_.size) < 0.5, 0, 2)
-        found[open_] = triples[open_]
-        found[open_, sides] = rng.integers(graph.n_entities, size=open_.size)
-        open_ = open_[contained(graph.keys(found[open_]), known)]
-    return np.delete(found, open_, axis=0)
+    n_true, n_false = float(weights @ true), float(weights @ ~true)
+    targets = np.where(true, (n_true + 1) / (n_true + 2), 1 / (n_false + 2))
+    centre, scale = features.mean(axis=0), features.std(axis=0)
+    scaled = (features - centre) / np.where(scale > 0, scale, 1.0)
+    used = np.flatnonzero(scale > 0)
+    while True:
+        fitted = _newton(np.column_stack([np.ones(len(scaled)), scaled[:, used]]), targets, weights)
+        if not (fitted[1:] < 0).any():
+            break
+        used = np.delete(used, np.argmin(fitted[1:]))
+    slopes = np.zeros(features.shape[1])
+    slopes[used] = fitted[1:] / scale[used]
+    return np.array([fitted[0] - slopes @ centre, *slopes])
 
 
-def platt(energies: FloatArray, true: BoolArray) -> FloatArray:
-    """Fit P(true) = 1 / (1 + exp(a + bE)) by likelihood, b at least 0; gives (a, b).
-
-    The targets are not quite 1 and 0 (Platt 1999), so that energies which tell all triples apart give a
-    steep curve and not an infinite one.
-    """
-    n_true = int(np.sum(true))
-    high, low = (n_true + 1) / (n_true + 2), 1 / (len(true) - n_true + 2)
-    targets = np.where(true, high, low)
-    centre, scale = float(energies.mean()), float(energies.std()) or 1.0
-    design = np.column_stack([np.ones_like(energies), (energies - centre) / scale])
-    found = np.zeros(2)
-    value = _loss(design @ found, targets)
+def _newton(design: FloatArray, targets: FloatArray, weights: FloatArray) -> FloatArray:
+    """Minimise the loss by Newton's method, halving steps that go too far."""
+    found = np.zeros(design.shape[1])
+    value = _loss(design @ found, targets, weights)
     for _ in range(_STEPS):
         chances = expit(-(design @ found))
-        gradient = design.T @ (targets - chances)
-        curvature = (design * (chances * (1 - chances))[:, None]).T @ design + 1e-9 * np.eye(2)
-        step = np.linalg.solve(curvature, gradient)
-        while (after := _loss(design @ (found - step), targets)) > value:
+        gradient = design.T @ (weights * (targets - chances))
+        curvature = (design * (weights * chances * (1 - chances))[:, None]).T @ design
+        step = np.linalg.solve(curvature + 1e-9 * np.eye(len(found)), gradient)
+        while (after := _loss(design @ (found - step), targets, weights)) > value:
             step = step / 2
         found, before, value = found - step, value, after
         if before - value <= 1e-12 * max(value, 1.0):
             break
-    slope = found[1] / scale
-    if slope < 0:  # no better than chance: all triples are as likely as their share
-        return np.array([np.log((1 - targets.mean()) / targets.mean()), 0.0])
-    return np.array([found[0] - slope * centre, slope])
+    return found
 
 
-def _loss(exponents: FloatArray, targets: FloatArray) -> float:
+def _loss(exponents: FloatArray, targets: FloatArray, weights: FloatArray) -> float:
     """Give minus the log-likelihood of P = 1 / (1 + exp(exponent))."""
-    return float(np.sum(targets * np.logaddexp(0, exponents) + (1 - targets) * np.logaddexp(0, -exponents)))
+    losses = targets * np.logaddexp(0, exponents) + (1 - targets) * np.logaddexp(0, -exponents)
+    return float(weights @ losses)
 
 
-def probabilities(energies: FloatArray, calibration: FloatArray) -> FloatArray:
-    """Turn energies into probabilities."""
-    exponents = calibration[0] + calibration[1] * np.asarray(energies, dtype=np.float64)
+def probabilities(energies: FloatArray, ranks: FloatArray | float, fitted: FloatArray) -> FloatArray:
+    """Turn energies and ranks of answers to one kind of question into probabilities."""
+    exponents = fitted[0] + fitted[1] * np.asarray(energies, dtype=np.float64) + fitted[2] * np.log(ranks)
     return np.asarray(np.exp(-np.logaddexp(0, exponents)))
+
+
+def fact_probabilities(
+    energies: FloatArray,
+    head_ranks: FloatArray | float,
+    tail_ranks: FloatArray | float,
+    calibration: FloatArray,
+) -> FloatArray:
+    """Give how likely whole triples are: the mean of the chances as an answer about heads and about tails."""
+    by_head = probabilities(energies, head_ranks, calibration[0])
+    by_tail = probabilities(energies, tail_ranks, calibration[2])
+    return np.asarray((by_head + by_tail) / 2)

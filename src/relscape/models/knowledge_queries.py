@@ -11,10 +11,11 @@ import numpy as np
 
 from relscape.data.fact_numbers import contained
 from relscape.data.triples import KnowledgeGraph
-from relscape.errors import ParameterError
-from relscape.models.knowledge_calibration import probabilities
+from relscape.errors import DataError, ParameterError
+from relscape.models.knowledge_calibration import fact_probabilities, probabilities
+from relscape.models.knowledge_lists import Lists, list_ranks, lowest
 from relscape.models.knowledge_scoring import Trained
-from relscape.protocols import FloatArray, IntArray, TextArray
+from relscape.protocols import BoolArray, FloatArray, IntArray, TextArray
 
 __all__ = [
     "Alike",
@@ -35,7 +36,8 @@ _BLOCK = 256
 class Prediction(NamedTuple):
     """One answer to a question: its name and label, its energy, and how likely it is to be true.
 
-    ``known`` tells whether the graph has this very fact.
+    The chance is that of an answer with such an energy at such a place of the list, for questions that have
+    an answer which is not known yet. ``known`` tells whether the graph has this very fact.
     """
 
     name: str
@@ -63,7 +65,10 @@ class Alike(NamedTuple):
 
 
 class Suspicion(NamedTuple):
-    """A known fact, with the ranks of its head and tail among all entities that would make it new."""
+    """A known fact, with the ranks of its head and tail among all entities that would make it new.
+
+    An entity is not ranked as its own answer where training has no such fact.
+    """
 
     head: str
     relation: str
@@ -79,7 +84,8 @@ class Explanation:
     """Why a triple looks true or not.
 
     ``alike`` are the nearest known facts of the same relation, ``between`` all known facts that join the two
-    entities, in either direction; ranks are among all entities, other known answers left out.
+    entities, in either direction; ranks are among all entities, other known answers left out, and an entity
+    as its own answer, too, where training has no such fact.
     """
 
     head: str
@@ -104,54 +110,55 @@ class Questions:
 
     # ------------------------------------------------------------------ what follows
 
-    def predict(self, queries: Iterable[Query], top: int, exclude_known: bool) -> list[list[Prediction]]:
+    @cached_property
+    def _lists(self) -> Lists:
+        return Lists(self.trained, self.graph)
+
+    def predict(
+        self, queries: Iterable[Query], top: int, exclude_known: bool, exclude_self_loops: bool
+    ) -> list[list[Prediction]]:
         """Answer questions: triples of which one part is None or "?"; each answer is ordered by energy."""
         check_top(top)
-        asked = [self._read(query, row) for row, query in enumerate(queries)]
+        asked = [self._read(query, f"question {row}") for row, query in enumerate(queries, 1)]
         answers: list[list[Prediction]] = [[] for _ in asked]
         for part in range(3):
             rows = [row for row, (wanted, _) in enumerate(asked) if wanted == part]
+            rows.sort(key=lambda row: asked[row][1][1])  # all questions about one relation together
             for start in range(0, len(rows), _BLOCK):
                 block = rows[start : start + _BLOCK]
-                triples = np.array([asked[row][1] for row in block], dtype=np.int64)
-                for row, triple, energies in zip(block, triples, self._energies(part, triples), strict=True):
-                    answers[row] = self._best(part, triple, energies, top, exclude_known)
+                found = self._lists.of(part, np.array([asked[row][1] for row in block], dtype=np.int64))
+                for row, energies, known, loops in zip(block, *found, strict=True):
+                    barred = loops if exclude_self_loops else np.zeros_like(loops)
+                    answers[row] = self._best(part, energies, known, barred, top, exclude_known)
         return answers
 
-    def _read(self, query: Query, row: int) -> tuple[int, tuple[int, int, int]]:
+    def _read(self, query: Query, where: str) -> tuple[int, tuple[int, int, int]]:
         """Find which part of a question is wanted, and the numbers of the others (0 for the wanted one)."""
         if isinstance(query, str) or len(query) != 3:
-            raise ParameterError(f"question {row}: {query!r} is no triple; write (head, relation, '?').")
+            raise ParameterError(f"{where}: {query!r} is no triple; write (head, relation, '?').")
         wanted = [part for part, value in enumerate(query) if value is None or value == "?"]
         if len(wanted) != 1:
             raise ParameterError(
-                f"question {row}: of {tuple(query)!r} exactly one part is to be '?', what you want to know."
+                f"{where}: of {tuple(query)!r} exactly one part is to be '?', what you want to know."
             )
         find = (entity_number, relation_number, entity_number)
-        numbers = [0 if part in wanted else find[part](self.graph, query[part]) for part in range(3)]
+        numbers = [0 if part in wanted else find[part](self.graph, query[part], where) for part in range(3)]
         return wanted[0], (numbers[0], numbers[1], numbers[2])
 
-    def _energies(self, part: int, triples: IntArray) -> FloatArray:
-        if part == 2:
-            return self.trained.tails_of(triples[:, 0], triples[:, 1])
-        if part == 0:
-            return self.trained.heads_of(triples[:, 2], triples[:, 1])
-        n = self.graph.n_relations
-        completed = np.repeat(triples, n, axis=0)
-        completed[:, 1] = np.tile(np.arange(n), len(triples))
-        return self.trained.energies(completed).reshape(len(triples), n)
-
     def _best(
-        self, part: int, triple: IntArray, energies: FloatArray, top: int, exclude_known: bool
+        self,
+        part: int,
+        energies: FloatArray,
+        known: BoolArray,
+        barred: BoolArray,
+        top: int,
+        exclude_known: bool,
     ) -> list[Prediction]:
         names, labels = self._names(part)
-        known = np.zeros(len(names), dtype=bool)
-        known[self._known(part, triple)] = True
-        order = np.argsort(energies, kind="stable")
-        if exclude_known:
-            order = order[~known[order]]
-        best = order[:top]
-        chances = probabilities(energies[best], self.calibration)
+        new = ~barred & ~known
+        best = lowest(energies, new if exclude_known else ~barred, top)
+        ranks = list_ranks(energies, new, best)
+        chances = probabilities(energies[best], ranks, self.calibration[part])
         return [
             Prediction(str(names[i]), str(labels[i]), float(energies[i]), float(chance), bool(known[i]))
             for i, chance in zip(best, chances, strict=True)
@@ -161,17 +168,6 @@ class Questions:
         if part == 1:
             return self.graph.relations, self.graph.relations
         return self.graph.entities, self.graph.shown
-
-    @cached_property
-    def _columns(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Heads, relations and tails of all facts, each in one piece."""
-        head, relation, tail = np.ascontiguousarray(self.graph.triples().T)
-        return head, relation, tail
-
-    def _known(self, part: int, triple: IntArray) -> IntArray:
-        one, other = (place for place in range(3) if place != part)
-        same = (self._columns[one] == triple[one]) & (self._columns[other] == triple[other])
-        return np.asarray(self._columns[part][same])
 
     # ------------------------------------------------------------------ what is alike, and why
 
@@ -197,18 +193,17 @@ class Questions:
         head, tail = (entity_number(self.graph, triple[part]) for part in (0, 2))
         relation = relation_number(self.graph, triple[1])
         number = np.array([(head, relation, tail)])
-        report = self.trained.rank(number, self.graph)
+        head_rank, tail_rank = (self._rank(part, number) for part in (0, 2))
         energy = self.trained.energies(number)
-        facts = self.graph.triples()
-        facts = facts[np.unique(self.graph.keys(facts), return_index=True)[1]]
+        facts = self._lists.facts
         own = (facts == number).all(axis=1)
-        alike = facts[(facts[:, 1] == relation) & ~own]
+        alike = np.unique(facts[(facts[:, 1] == relation) & ~own], axis=0)
         rows = self._directions()
         squares = ((rows[alike[:, 0]] - rows[head]) ** 2).sum(axis=1)
         squares += ((rows[alike[:, 2]] - rows[tail]) ** 2).sum(axis=1)
         nearest = np.argsort(squares, kind="stable")[:top]
         ends = np.sort(facts[:, [0, 2]], axis=1)
-        between = facts[(ends == np.sort([head, tail])).all(axis=1) & ~own]
+        between = np.unique(facts[(ends == np.sort([head, tail])).all(axis=1) & ~own], axis=0)
         names = [str(part) for part in self.graph.named(number)[0]]
         distances = np.sqrt(squares[nearest]).tolist()
         return Explanation(
@@ -216,10 +211,10 @@ class Questions:
             relation=names[1],
             tail=names[2],
             energy=float(energy[0]),
-            probability=float(probabilities(energy, self.calibration)[0]),
+            probability=float(fact_probabilities(energy, head_rank, tail_rank, self.calibration)[0]),
             known=bool(own.any()),
-            head_rank=report.heads.mean_rank,
-            tail_rank=report.tails.mean_rank,
+            head_rank=head_rank,
+            tail_rank=tail_rank,
             alike=tuple(
                 Alike(str(a), str(by), str(b), distance)
                 for (a, by, b), distance in zip(self.graph.named(alike[nearest]), distances, strict=True)
@@ -227,7 +222,20 @@ class Questions:
             between=tuple((str(a), str(by), str(b)) for a, by, b in self.graph.named(between)),
         )
 
+    def _rank(self, part: int, triple: IntArray) -> float:
+        """Rank one end of a triple among all entities that would make a new fact in its place."""
+        energies, known, loops = (rows[0] for rows in self._lists.of(part, triple))
+        return float(list_ranks(energies, ~known & ~loops, triple[:, part])[0])
+
     # ------------------------------------------------------------------ what looks wrong
+
+    def probability(self, triples: IntArray) -> FloatArray:
+        """Give how likely triples are, by their energies and the ranks of their heads and tails."""
+        if not len(triples):
+            return np.empty(0)
+        report = self.trained.rank(triples, self.graph, exclude_self_loops=True)
+        energies = self.trained.energies(triples)
+        return fact_probabilities(energies, report.heads.ranks, report.tails.ranks, self.calibration)
 
     def suspicious(
         self, top: int, splits: str | Sequence[str], relations: Sequence[Any] | None
@@ -243,12 +251,17 @@ class Questions:
         if relations is not None:
             wanted = [relation_number(self.graph, relation) for relation in relations]
             facts = facts[contained(facts[:, 1], np.array(wanted, dtype=np.int64))]
-        report = self.trained.rank(facts, self.graph)
+        if not len(facts):
+            told = splits if isinstance(splits, str) else " and ".join(splits)
+            of = "" if relations is None else " by these relations"
+            raise DataError(f"there are no facts to look at in {told}{of}; name another split or relation.")
+        report = self.trained.rank(facts, self.graph, exclude_self_loops=True)
         head_ranks, tail_ranks = report.heads.ranks, report.tails.ranks
         energies = self.trained.energies(facts)
         worst = np.lexsort((-energies, -head_ranks * tail_ranks))[:top]
         figures = (head_ranks[worst], tail_ranks[worst], energies[worst])
-        columns = (column.tolist() for column in (*figures, probabilities(energies[worst], self.calibration)))
+        chances = fact_probabilities(figures[2], figures[0], figures[1], self.calibration)
+        columns = (column.tolist() for column in (*figures, chances))
         return [
             Suspicion(str(a), str(by), str(b), head_rank, tail_rank, energy, chance)
             for (a, by, b), head_rank, tail_rank, energy, chance in zip(
@@ -257,16 +270,18 @@ class Questions:
         ]
 
 
-def entity_number(graph: KnowledgeGraph, entity: Any) -> int:
-    """Find an entity by name, label or number."""
-    return _number(entity, graph.n_entities, "entity") if _is_number(entity) else graph.entity(str(entity))
+def entity_number(graph: KnowledgeGraph, entity: Any, where: str = "") -> int:
+    """Find an entity by name, label or number; ``where`` tells in a message where it was met."""
+    if _is_number(entity):
+        return _number(entity, graph.n_entities, "entity")
+    return graph.entity(str(entity), where)
 
 
-def relation_number(graph: KnowledgeGraph, relation: Any) -> int:
+def relation_number(graph: KnowledgeGraph, relation: Any, where: str = "") -> int:
     """Find a relation by name or number."""
     if _is_number(relation):
         return _number(relation, graph.n_relations, "relation")
-    return graph.relation(str(relation))
+    return graph.relation(str(relation), where)
 
 
 def _is_number(value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,14 @@ from threadpoolctl import threadpool_limits
 
 from relscape import progress
 from relscape.data.triples import KnowledgeGraph
+from relscape.errors import ParameterError
 from relscape.models.knowledge_scoring import Trained
 from relscape.models.knowledge_settings import Plan
 from relscape.models.knowledge_validation import Validator, better
-from relscape.objectives.energies import Params, Sizes, energy_named
-from relscape.objectives.energies.transr import carry_over
+from relscape.models.knowledge_warm import Warm, begin_warm, enough_streams
+from relscape.objectives.energies import Params, Sizes
 from relscape.protocols import FloatArray, IntArray
-from relscape.solvers.triples.sampling import new_streams, sampler
+from relscape.solvers.triples.sampling import sampler
 from relscape.solvers.triples.training import (
     State,
     TrainingSet,
@@ -28,10 +29,14 @@ from relscape.solvers.triples.training import (
     with_reciprocals,
 )
 
-__all__ = ["Best", "Run", "begin", "held_threads", "revived", "train", "training_data"]
+__all__ = ["SHARES", "Best", "Run", "begin", "held_threads", "revived", "train", "training_data"]
 
-_WARM_STARTED = ("TransR", "CTransR")
 _NOTES = 20  # lines of progress in a training
+# What the share that an epoch reports is called in the history, and what it is a share of.
+SHARES = {
+    "active_share": "of pairs still active",
+    "below_share": "of corruptions below the true triple",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +59,17 @@ class Run:
     history: list[dict[str, float]] = field(default_factory=list)
     best: Best | None = None
     stale: int = 0
+    warm: Warm | None = None
 
     @property
     def epoch(self) -> int:
         """How many epochs are done."""
         return self.state.epoch
+
+    @property
+    def stage_epoch(self) -> int:
+        """How many epochs of the present stage are done: of TransE while it begins from that."""
+        return self.epoch if self.warm is None else self.warm.state.epoch
 
     def finished(self, plan: Plan) -> bool:
         """Tell whether all epochs are done, or patience has run out."""
@@ -75,7 +86,7 @@ class Run:
 
     def stored(self, every: int, n_epochs: int) -> dict[str, Any]:
         """Give everything but the history as plain values and arrays."""
-        best = self.best
+        best, warm = self.best, self.warm
         return {
             "seed": self.seed,
             "every": every,
@@ -87,6 +98,7 @@ class Run:
             "squares": self.state.squares,
             "hints": self.hints,
             "best": None if best is None else vars(best),
+            "warm": None if warm is None else warm.stored(),
         }
 
 
@@ -101,45 +113,44 @@ def held_threads(plan: Plan) -> threadpool_limits:
 
 
 def begin(plan: Plan, graph: KnowledgeGraph, random_state: Any) -> Run:
-    """Draw the parameters a training begins from."""
+    """Draw the parameters a training begins from; TransR and CTransR have yet to be warmed up."""
     seed = int(np.random.default_rng(random_state).integers(2**62))
+    sizes = Sizes(graph.n_entities, _n_relations(plan, graph), plan.n_components)
+    return _begun(plan, graph, seed, begin_warm(plan, sizes, seed))
+
+
+def _begun(plan: Plan, graph: KnowledgeGraph, seed: int, warm: Warm | None) -> Run:
+    """Begin a run, still to be warmed up or with the vectors that this has given."""
     rng = np.random.default_rng([seed, 0])
     triples = _triples(plan, graph)
     sizes = Sizes(graph.n_entities, _n_relations(plan, graph), plan.n_components, **plan.sizes)
     params = plan.energy.start(sizes, rng)
-    if plan.energy.name in _WARM_STARTED and plan.warm_epochs:
-        _begin_from_translation(params, plan, graph, sizes, seed)
-    hints = None if plan.energy.prepare is None else plan.energy.prepare(params, triples, rng)
+    hints = None
+    if warm is None or warm.finished(plan):
+        if warm is not None:
+            warm.carry(params, plan.n_components)
+            warm = None
+        hints = None if plan.energy.prepare is None else plan.energy.prepare(params, triples, rng)
     params = {name: np.ascontiguousarray(rows, dtype=plan.dtype) for name, rows in params.items()}
     known = np.full(len(triples), -1, dtype=np.int64) if hints is None else hints
-    return Run(seed, params, new_state(params, plan.engine, np.random.SeedSequence([seed, 3])), known)
+    state = new_state(params, plan.engine, np.random.SeedSequence([seed, 3]))
+    return Run(seed, params, state, known, warm=warm)
 
 
-def _begin_from_translation(
-    params: Params, plan: Plan, graph: KnowledgeGraph, sizes: Sizes, seed: int
-) -> None:
-    """Train TransE for some epochs and copy its vectors."""
-    energy = energy_named("TransE")
-    rng = np.random.default_rng([seed, 4])
-    found = {
-        name: rows.astype(plan.dtype)
-        for name, rows in energy.start(Sizes(sizes.n_entities, sizes.n_relations, sizes.k), rng).items()
-    }
-    options = replace(
-        plan.engine, loss="margin", margin=1.0, learning_rate=0.01, optimizer="sgd", schedule="constant",
-        n_epochs=plan.warm_epochs, norm=None, number=None, lambda1=None, lambda2=None, entity_rule=None,
-    )  # fmt: skip
-    state = new_state(found, options, np.random.SeedSequence([seed, 5]))
+def _warm_up(run: Run, plan: Plan, graph: KnowledgeGraph, look: Callable[[Run], None] | None) -> None:
+    """Train TransE to its last epoch and begin from its vectors; ``look`` sees the run as in training."""
+    warm = run.warm
+    if warm is None:
+        return
     data = training_data(plan, graph, None)
-    with progress.task("training TransE to begin from", plan.warm_epochs) as task:
-        for _ in range(plan.warm_epochs):
-            train_epoch(energy, found, state, data, options)
+    with progress.task("training TransE to begin from", plan.warm_epochs - warm.state.epoch) as task:
+        while not warm.finished(plan):
+            if look is not None:
+                look(run)
+            warm.train_epoch(plan, data)
             task.advance()
-    carry_over(params, found)
-    clusters = params["fixed"].shape[1]
-    if clusters:  # the translations of CTransR's clusters begin at their relation's
-        translation = params["relations"][:, : sizes.k]
-        params["relations"][:, -clusters * sizes.k :] = np.tile(translation, (1, clusters))
+    begun = _begun(plan, graph, run.seed, warm)
+    run.params, run.state, run.hints, run.warm = begun.params, begun.state, begun.hints, None
 
 
 def training_data(plan: Plan, graph: KnowledgeGraph, hints: IntArray | None) -> TrainingSet:
@@ -171,6 +182,7 @@ def train(run: Run, plan: Plan, graph: KnowledgeGraph, look: Callable[[Run], Non
     """Train to the last epoch, or until patience runs out; ``look`` sees the run after every epoch."""
     if run.finished(plan):
         return
+    _warm_up(run, plan, graph, look)
     data = training_data(plan, graph, run.hints)
     validator = Validator(graph, plan.validation, np.random.default_rng([run.seed, 2]))
     if look is not None and run.epoch == 0:
@@ -181,7 +193,8 @@ def train(run: Run, plan: Plan, graph: KnowledgeGraph, look: Callable[[Run], Non
     with progress.task(f"training {plan.energy.name}", plan.n_epochs - run.epoch) as task:
         while not run.finished(plan):
             report = train_epoch(plan.energy, run.params, run.state, data, plan.engine)
-            told = {"loss": report.loss, "active_share": report.active_share}
+            share = "active_share" if plan.engine.loss == "margin" else "below_share"
+            told = {"loss": report.loss, share: report.active_share}
             if plan.validation.due(run.epoch, plan.n_epochs):
                 figures = validator.look(Trained(plan.energy, run.params, plan.settings, plan.reciprocal))
                 if figures is not None:
@@ -199,7 +212,8 @@ def _tell(run: Run, plan: Plan, told: Mapping[str, float], seconds: float) -> No
     if "mean_rank" not in told and run.epoch % max(1, plan.n_epochs // _NOTES):
         return
     done = run.epoch / plan.n_epochs
-    line = f"epoch {run.epoch}: loss {told['loss']:.4g}, active {told['active_share']:.1%}"
+    shares = [f"{told[name]:.1%} {what}" for name, what in SHARES.items() if name in told]
+    line = ", ".join([f"epoch {run.epoch}: loss {told['loss']:.4g}", *shares])
     if "mean_rank" in told:
         line += (
             f", validation mean rank {told['mean_rank']:.1f}, MRR {told['mrr']:.3f}, "
@@ -208,24 +222,43 @@ def _tell(run: Run, plan: Plan, told: Mapping[str, float], seconds: float) -> No
     progress.note(f"{line}; {seconds:.0f} s so far, {done:.0%} done")
 
 
-def revived(stored: Mapping[str, Any], plan: Plan, history: list[dict[str, float]]) -> Run:
+def revived(
+    stored: Mapping[str, Any], plan: Plan, history: list[dict[str, float]], changes: Mapping[str, Any]
+) -> Run:
     """Build a run again from what :meth:`Run.stored` gave.
 
-    More epochs than it was begun with shift the last ones, among which the best is sought: an epoch that
-    would not have been looked at then is forgotten.
+    Where settings change, patience begins anew. More epochs than it was begun with shift the last ones,
+    among which the best is sought: an epoch that would not have been looked at then is forgotten.
     """
-    params = {name: np.array(rows) for name, rows in stored["params"].items()}
-    streams = np.array(stored["streams"])
-    missing = 1 + plan.engine.n_jobs - len(streams)
-    if missing > 0:
-        seeds = np.random.SeedSequence([int(stored["seed"]), 6])
-        streams = np.concatenate([streams, new_streams(missing, seeds)])
-    squares = {name: np.array(rows) for name, rows in stored["squares"].items()}
+    seed, epoch = int(stored["seed"]), int(stored["epoch"])
+    _check_goes_on(epoch, plan, changes)
+    streams = enough_streams(stored["streams"], plan, [seed, 6])
+    params, squares = (
+        {name: np.array(rows) for name, rows in stored[part].items()} for part in ("params", "squares")
+    )
     best = None if stored["best"] is None else Best(**stored["best"])
-    stale = int(stored["stale"])
-    if stored["n_epochs"] != plan.n_epochs:
-        stale = 0
-        if best is not None and not plan.validation.due(best.epoch, plan.n_epochs):
-            best = None
-    state = State(streams, int(stored["epoch"]), squares)
-    return Run(int(stored["seed"]), params, state, np.array(stored["hints"]), list(history), best, stale)
+    if stored["n_epochs"] != plan.n_epochs and best is not None:
+        best = best if plan.validation.due(best.epoch, plan.n_epochs) else None
+    return Run(
+        seed,
+        params,
+        State(streams, epoch, squares),
+        np.array(stored["hints"]),
+        list(history),
+        best,
+        0 if changes else int(stored["stale"]),
+        None if stored["warm"] is None else Warm.revived(stored["warm"], plan, seed),
+    )
+
+
+def _check_goes_on(epoch: int, plan: Plan, changes: Mapping[str, Any]) -> None:
+    """Refuse changes that a training has no epoch left to make use of."""
+    if epoch > plan.n_epochs:
+        raise ParameterError(
+            f"n_epochs={plan.n_epochs}: {epoch} epochs are trained; give more, or load the model."
+        )
+    if epoch == plan.n_epochs and "learning_rate" in changes:
+        raise ParameterError(
+            f"learning_rate={changes['learning_rate']}: all {epoch} epochs are trained; go on to more of "
+            "them with n_epochs."
+        )
