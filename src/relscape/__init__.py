@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from relscape.matrix.features import RelationFeatures
     from relscape.models.acas import ACAS
     from relscape.models.baselines import SNE, TSNE, SupervisedSNE, SupervisedTSNE
+    from relscape.models.cesna import CESNA
     from relscape.models.code import CODE
     from relscape.models.cova import COVA
     from relscape.models.knowledge import KGEmbedding
     from relscape.models.multi_code import MultiCODE
     from relscape.models.mutual import CoEmbedding
+    from relscape.models.network import DocumentNetwork
+    from relscape.models.network_baselines import ContentOnly, LinkOnly
     from relscape.models.placing import place
     from relscape.models.prototypes import (
         LaplacianPrototypes,
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     )
     from relscape.models.psd_code import PSDCODE
     from relscape.models.registry import load_model
+    from relscape.models.rtm import RTM
     from relscape.models.special import SDR, ParametricEmbedding
     from relscape.models.spectral import (
         CFRM,
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
         CorrespondenceAnalysis,
         LatentSemanticIndexing,
     )
+    from relscape.models.spml import SPML
     from relscape.scores import (
         authorship,
         class_word_error,
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
         normalized_purity,
         one_nn_error,
     )
+    from relscape.scores.links import LinkReport
     from relscape.scores.ranking_report import RankingReport
     from relscape.sources.tables import read
     from relscape.sources.text import read_text
@@ -64,19 +70,24 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ACAS",
+    "CESNA",
     "CFRM",
     "CODE",
     "CORT",
     "COVA",
     "PSDCODE",
+    "RTM",
     "SDR",
     "SNE",
+    "SPML",
     "TSNE",
     "BipartiteSpectral",
     "CoEmbedding",
+    "ContentOnly",
     "CorrespondenceAnalysis",
     "CosineAffinity",
     "DistanceAffinity",
+    "DocumentNetwork",
     "EntitySet",
     "GaussianAffinity",
     "GaussianConfidence",
@@ -85,6 +96,8 @@ __all__ = [
     "KnowledgeGraph",
     "LaplacianPrototypes",
     "LatentSemanticIndexing",
+    "LinkOnly",
+    "LinkReport",
     "MDSPrototypes",
     "Map",
     "MeanPrototypes",
@@ -124,19 +137,24 @@ __all__ = [
 
 _HOMES = {
     "ACAS": "models.acas",
+    "CESNA": "models.cesna",
     "CFRM": "models.spectral",
     "CODE": "models.code",
     "CORT": "models.spectral",
     "COVA": "models.cova",
     "PSDCODE": "models.psd_code",
+    "RTM": "models.rtm",
     "SDR": "models.special",
     "SNE": "models.baselines",
+    "SPML": "models.spml",
     "TSNE": "models.baselines",
     "BipartiteSpectral": "models.spectral",
     "CoEmbedding": "models.mutual",
+    "ContentOnly": "models.network_baselines",
     "CorrespondenceAnalysis": "models.spectral",
     "CosineAffinity": "matrix.affinity",
     "DistanceAffinity": "matrix.affinity",
+    "DocumentNetwork": "models.network",
     "EntitySet": "data",
     "GaussianAffinity": "matrix.affinity",
     "GaussianConfidence": "matrix.confidence",
@@ -145,9 +163,11 @@ _HOMES = {
     "KnowledgeGraph": "data.triples",
     "LaplacianPrototypes": "models.prototypes",
     "LatentSemanticIndexing": "models.spectral",
+    "LinkOnly": "models.network_baselines",
+    "LinkReport": "scores.links",
     "MDSPrototypes": "models.prototypes",
-    "MeanPrototypes": "models.prototypes",
     "Map": "maps",
+    "MeanPrototypes": "models.prototypes",
     "MultiCODE": "models.multi_code",
     "ParametricEmbedding": "models.special",
     "RangeConfidence": "matrix.confidence",

@@ -20,11 +20,12 @@ from relscape.models.cohort_base import CohortModel
 from relscape.models.feature_inputs import read_new_features, same_rows
 from relscape.models.inputs import matched
 from relscape.models.many_kinds import ManyKindsModel
+from relscape.models.network_base import NetworkModel
 from relscape.models.registry import revive
 from relscape.protocols import AnyArray, FloatArray
 from relscape.sources.scaling import standardized
 
-__all__ = ["place"]
+__all__ = ["contents_for", "place"]
 
 
 def place(map_: Map, data: Any, kind: str | None = None) -> Map:
@@ -36,9 +37,9 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
         A map that carries its model.
     data : RelationalData or data frame
         One relation between the new things and things already on the map, matched by id; on a map of
-        several relations any number of them; on a map of cohorts, between new samples and features. A
-        frame is wide, with a row a thing of the map's first kind and a column a thing of its second, or a
-        feature.
+        several relations any number of them; on a map of cohorts, between new samples and features; on
+        that of a document network, between new documents and what they contain. A frame is wide, with a
+        row a thing of the map's first kind and a column a thing of its second, or a feature.
     kind : str, optional
         The kind of the new things; by default the map's first kind (the rows).
 
@@ -55,6 +56,8 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
     model = revive(map_.model_state)
     if isinstance(model, CohortModel):
         return _with_samples(map_, model, data, kind)
+    if isinstance(model, NetworkModel):
+        return _with_documents(map_, model, data, kind)
     many = isinstance(model, ManyKindsModel)
     kinds = model.kinds_ if many else [model.row_entities_.kind, model.column_entities_.kind]
     if not isinstance(data, RelationalData):
@@ -126,6 +129,26 @@ def _with_samples(map_: Map, model: CohortModel, data: Any, kind: str | None) ->
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         found = model.transform(ordered)
     return _with(map_, _in_cohorts(model, entities, ordered), found)
+
+
+def _with_documents(map_: Map, model: NetworkModel, data: Any, kind: str | None) -> Map:
+    """Put new documents on the map of a network, by their contents."""
+    own, words = model.row_entities_.kind, model.column_entities_
+    if words is None:
+        raise ParameterError("this network was fitted without contents, by which new documents are placed.")
+    if kind not in (None, own):
+        raise ParameterError(f"new things on the map of a network can be of kind {own!r}, not {kind!r}.")
+    if not isinstance(data, RelationalData):
+        data = _features_of_frame(data, own, words.kind)
+    if own not in data.entities:
+        raise DataError(f"the new data has no {own!r}; it has {', '.join(data.kinds)}.")
+    return _with(map_, data.entities[own], model.transform(contents_for(map_, model, data)))
+
+
+def contents_for(map_: Map, model: NetworkModel, data: RelationalData) -> Any:
+    """Give the contents of new documents as a network's model takes them: standardised as its map's were."""
+    measures = map_.provenance.get("source", {}).get("standardized")
+    return data if measures is None else standardized(read_new_features(model, data)[0], measures)
 
 
 def _in_cohorts(model: CohortModel, entities: EntitySet, new: Any) -> EntitySet:

@@ -33,6 +33,7 @@ class Method:
 _SPECTRAL = "relscape.models.spectral"
 _SPECIAL = "relscape.models.special"
 _BASELINES = "relscape.models.baselines"
+_NETWORK_BASELINES = "relscape.models.network_baselines"
 
 METHODS = {
     entry.name: entry
@@ -61,6 +62,14 @@ METHODS = {
             "stsne", "SupervisedTSNE", _BASELINES, "cohorts", "t-SNE with distances within cohorts shrunk"
         ),
         Method("kg", "KGEmbedding", "relscape.models.knowledge", "knowledge", "vectors of a knowledge graph"),
+        Method(
+            "network", "DocumentNetwork", "relscape.models.network", "network", "links and contents together"
+        ),
+        Method("links", "LinkOnly", _NETWORK_BASELINES, "network", "a document network's links alone"),
+        Method("contents", "ContentOnly", _NETWORK_BASELINES, "network", "cosines of contents"),
+        Method("rtm", "RTM", "relscape.models.rtm", "network", "relational topic model"),
+        Method("cesna", "CESNA", "relscape.models.cesna", "network", "communities in links and words"),
+        Method("spml", "SPML", "relscape.models.spml", "network", "a metric that keeps the links' structure"),
     )
 }
 

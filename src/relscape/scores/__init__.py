@@ -7,6 +7,7 @@ from relscape.scores.cohorts import (
     cohort_position,
     cohort_separation,
 )
+from relscape.scores.links import LinkReport, rank_links
 from relscape.scores.neighbourhood import GammaTerms, gamma_loss, gamma_of_pairs, gamma_terms, mean_rank
 from relscape.scores.preservation import (
     neighbor_preservation,
@@ -21,6 +22,7 @@ __all__ = [
     "CohortLinks",
     "Filter",
     "GammaTerms",
+    "LinkReport",
     "OneNNErrors",
     "RankingReport",
     "authorship",
@@ -42,5 +44,6 @@ __all__ = [
     "normalized_purity",
     "one_nn_error",
     "one_nn_errors",
+    "rank_links",
     "rank_triples",
 ]
