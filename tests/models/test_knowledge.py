@@ -43,6 +43,9 @@ def graph():
     return KnowledgeGraph(grid_facts()).split(0.1, 0.1, random_state=0)
 
 
+PLAIN = {"optimizer": "sgd", "mode": "minibatch"}
+
+
 def small(model="TransE", **changes):
     settings = {"n_components": 8, "n_batches": 4, "n_epochs": 12, "random_state": 0} | changes
     return KGEmbedding(model, **settings)
@@ -135,11 +138,12 @@ def test_some_validation_triples_are_enough(graph):
 def test_weights_count():
     """Losses are summed: three times the weight is three times the step."""
     facts = grid_facts()
-    heavy = small(learning_rate=0.01).fit(KnowledgeGraph(facts, weights=np.full(len(facts), 3.0)))
-    quick = small(learning_rate=0.03).fit(KnowledgeGraph(facts))
+    weighted = KnowledgeGraph(facts, weights=np.full(len(facts), 3.0))
+    heavy = small(learning_rate=0.01, options=PLAIN).fit(weighted)
+    quick = small(learning_rate=0.03, options=PLAIN).fit(KnowledgeGraph(facts))
     for name, rows in heavy.params_.items():
         assert_allclose(rows, quick.params_[name], rtol=1e-4, atol=1e-5)
-    slow = small(learning_rate=0.01).fit(KnowledgeGraph(facts))
+    slow = small(learning_rate=0.01, options=PLAIN).fit(KnowledgeGraph(facts))
     assert np.abs(heavy.params_["entities"] - slow.params_["entities"]).max() > 0.01
 
 
@@ -148,9 +152,8 @@ def test_every_fact_has_its_own_weight():
     facts = grid_facts()
     weights = [1e-9 if relation == "east" else 1.0 for _, relation, _ in facts]
     graph = KnowledgeGraph(facts, weights=weights)
-    moved = (
-        small().fit(graph).params_["relations"] - small(learning_rate=1e-9).fit(graph).params_["relations"]
-    )
+    ends = [small(learning_rate=rate, options=PLAIN).fit(graph) for rate in (0.01, 1e-9)]
+    moved = ends[0].params_["relations"] - ends[1].params_["relations"]
     lengths = dict(zip(graph.relations, np.linalg.norm(moved, axis=1), strict=True))
     assert lengths["east"] < 1e-6 < 0.1 < lengths["south"]
 
@@ -445,7 +448,7 @@ def test_a_new_entity_is_placed_by_its_triples():
     """A place taken out and put back by three of its facts comes near where it was; nothing else moves."""
     facts = grid_facts()
     rest = [fact for fact in facts if "p22" not in fact]
-    model = small(norm="l2", n_epochs=400, n_batches=1, margin=0.3, learning_rate=0.02).fit(
+    model = small(norm="l2", n_epochs=400, n_batches=1, margin=0.3, learning_rate=0.02, options=PLAIN).fit(
         KnowledgeGraph(rest)
     )
     own = [fact for fact in facts if "p22" in fact]

@@ -22,14 +22,19 @@ def reproduce(
         typer.Option("--output", "-o", help="Folder for the results.", show_default="results/NAME"),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small part, to see that it works.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Of long experiments only these trainings, such as 'then/*'; again for more."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
 ) -> None:
     """Run a published experiment again and say what was reached."""
     if name == "list":
         _list(as_json)
         return
-    run = run_experiment(name, quick)
-    target = write_results(run, output or Path("results") / name)
+    folder = output or Path("results") / name
+    run = run_experiment(name, quick, folder, only or ())
+    target = write_results(run, folder)
     if as_json:
         print_json({**summary(run), "output": str(target)})
         return

@@ -31,11 +31,12 @@ from typing import Any
 
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.models.base import check_integer, check_number
-from relscape.models.knowledge_presets import PRESETS, Preset
+from relscape.models.knowledge_presets import PRESETS, Preset, preset_of
 from relscape.models.knowledge_validation import Validation
 from relscape.objectives.energies import Energy, Settings, energy_named
 from relscape.solvers.triples.options import Options
 from relscape.solvers.triples.sampling import SIDES
+from relscape.solvers.triples.training import check_fit
 
 __all__ = ["OPTION_NAMES", "Plan", "plan_of"]
 
@@ -81,9 +82,10 @@ def plan_of(parameters: Mapping[str, Any]) -> Plan:
     energy = energy_named(str(parameters["model"]))
     for name in ("n_components", "n_batches", "negatives", "n_epochs", "n_jobs"):
         check_integer(name, parameters[name], 1)
-    preset = _preset(parameters["preset"], energy.name)
+    preset = _preset(parameters["preset"], energy.name, str(parameters["loss"]))
     given = {**preset.options, **_checked_options(parameters["options"])}
     engine = _engine(parameters, given, preset, energy)
+    check_fit(energy, engine)
     sampling = {name: given.get(name, default) for name, default in _SAMPLING.items()}
     if sampling["sides"] not in SIDES:
         raise ParameterError(f"sides={sampling['sides']!r}: expected one of {', '.join(SIDES)}.")
@@ -112,10 +114,10 @@ def plan_of(parameters: Mapping[str, Any]) -> Plan:
     )
 
 
-def _preset(name: str | None, model: str) -> Preset:
+def _preset(name: str | None, model: str, loss: str) -> Preset:
     if name is not None and name not in PRESETS:
         raise UnknownNameError("preset", name, [known for known in PRESETS if known is not None])
-    return PRESETS[name][model]
+    return preset_of(name, model, loss)
 
 
 def _checked_options(options: Any) -> dict[str, Any]:
@@ -137,7 +139,7 @@ def _size(name: str, value: Any) -> int:
 def _engine(parameters: Mapping[str, Any], given: dict[str, Any], preset: Preset, energy: Energy) -> Options:
     """Fill in what is "auto" and hand everything to the engine, which checks the rest."""
     auto: dict[str, Any] = {
-        "margin": preset.margin_of(str(parameters["loss"])),
+        "margin": preset.margin,
         "learning_rate": preset.learning_rate,
     }
     for name in auto:

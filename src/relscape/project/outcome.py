@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,8 @@ class Findings:
     """The records of one experiment as they gather.
 
     A record names its place by ``keys`` (such as set and axes) and its method; ``measures`` are
-    the numbers in it. Notes say what was left out and why.
+    the numbers in it. Notes say what was left out and why. ``tables``, where there are any, are titles with
+    the measures that are shown together under them.
     """
 
     keys: tuple[str, ...]
@@ -39,6 +40,7 @@ class Findings:
     records: list[Record] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     pictures: dict[str, Figure] = field(default_factory=dict)
+    tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, place: Record, placement: Placement, scores: Record) -> None:
         """Keep one result; a refusal is noted once for every set."""

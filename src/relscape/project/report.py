@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 from relscape.maps.files import replace_directory
 from relscape.maps.state import plain
 from relscape.plot.saving import save_picture
+from relscape.project.knowledge_runs import RUNS
 from relscape.project.outcome import by_place, methods_in
 from relscape.project.runner import Run
 
 __all__ = ["ReportTable", "report_tables", "summary", "write_results"]
 
-RESULTS, RECORDS = "results.json", "records.csv"
+RESULTS, RECORDS, TABLES = "results.json", "records.csv", "tables.md"
 _DPI = 110
 _MOST_COLUMNS = 9  # methods beside each other that a terminal has room for
 
@@ -36,8 +37,10 @@ class ReportTable(NamedTuple):
 def report_tables(run: Run) -> list[ReportTable]:
     """Set out every measure, ours beside the figures that come with the experiment."""
     found, methods = run.findings, methods_in(run.findings.records)
+    if found.tables:
+        return [_by_method(run, title, measures) for title, measures in found.tables.items()]
     if len(methods) > _MOST_COLUMNS:
-        return [_by_method(run)]
+        return [_by_method(run, "all measures", found.measures)]
     tables = []
     for measure in found.measures:
         rows = []
@@ -52,18 +55,29 @@ def report_tables(run: Run) -> list[ReportTable]:
     return tables
 
 
-def _by_method(run: Run) -> ReportTable:
+def _by_method(run: Run, title: str, measures: tuple[str, ...]) -> ReportTable:
+    """Set out some measures; figures that leave a key open come after the last record they belong to."""
     found, rows = run.findings, []
-    for record in found.records:
-        place = {key: record[key] for key in found.keys}
-        named = [*map(str, place.values()), record["method"]]
-        rows.append([*named, "ours", *(_cell(record.get(measure)) for measure in found.measures)])
-        figures = {measure: _beside(run, place, measure) for measure in found.measures}
-        known = {m: figure["values"].get(record["method"]) for m, figure in figures.items() if figure}
-        if any(value is not None for value in known.values()):
-            source = next(figure.get("source", "check") for figure in figures.values() if figure)
-            rows.append([*named, source, *(_cell(known.get(measure)) for measure in found.measures)])
-    return ReportTable("all measures", [*found.keys, "method", "", *found.measures], rows)
+    for at, record in enumerate(found.records):
+        named = [*(str(record[key]) for key in found.keys), record["method"]]
+        rows.append([*named, "ours", *(_cell(record.get(measure)) for measure in measures)])
+        known: dict[tuple[str, ...], dict[str, float]] = {}
+        for figure in run.experiment.figures:
+            value = figure["values"].get(record["method"])
+            if value is None or figure["measure"] not in measures or not _belongs(run, figure, record):
+                continue
+            later = (r for r in found.records[at + 1 :] if r["method"] == record["method"])
+            if not any(_belongs(run, figure, r) for r in later):
+                place = (*(str(figure.get(key, "–")) for key in found.keys), record["method"])
+                known.setdefault((*place, figure.get("source", "check")), {})[figure["measure"]] = value
+        rows += [
+            [*place, *(_cell(values.get(measure)) for measure in measures)] for place, values in known.items()
+        ]
+    return ReportTable(title, [*found.keys, "method", "", *measures], rows)
+
+
+def _belongs(run: Run, figure: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
+    return all(figure.get(key, record[key]) == record[key] for key in run.findings.keys)
 
 
 def _beside(run: Run, place: dict[str, Any], measure: str) -> Mapping[str, Any] | None:
@@ -76,6 +90,8 @@ def _beside(run: Run, place: dict[str, Any], measure: str) -> Mapping[str, Any] 
 def _cell(value: float | None) -> str:
     if value is None:
         return "–"
+    if isinstance(value, int):
+        return str(value)
     return f"{value:.1f}" if value >= 10 else f"{value:.3f}"
 
 
@@ -101,10 +117,11 @@ def write_results(run: Run, path: Path) -> Path:
 
     def write(directory: Path) -> None:
         pictures = [f"{name}.png" for name in run.findings.pictures]
-        content = {**summary(run), "files": [RESULTS, RECORDS, *pictures]}
+        content = {**summary(run), "files": [RESULTS, RECORDS, TABLES, *pictures]}
         text = json.dumps(content, ensure_ascii=False, indent=1, default=plain)
         (directory / RESULTS).write_text(text + "\n", encoding="utf-8")
         (directory / RECORDS).write_text(_table(run), encoding="utf-8")
+        (directory / TABLES).write_text(_markdown(run), encoding="utf-8")
         for name, figure in run.findings.pictures.items():
             save_picture(figure, directory / f"{name}.png", dpi=_DPI)
 
@@ -126,8 +143,26 @@ def _table(run: Run) -> str:
     return text.getvalue()
 
 
+def _markdown(run: Run) -> str:
+    """Give the tables to read, with the verdicts and notes, as Markdown."""
+    lines = [f"# {run.experiment.title}"]
+    for title, headers, rows in report_tables(run):
+        lines += ["", f"**{title}**", ""]
+        marks = ["---:" if header in run.findings.measures else "---" for header in headers]
+        lines += ["| " + " | ".join(cells) + " |" for cells in (headers, marks, *rows)]
+    lines += ["", "| claim | verdict | why |", "| --- | --- | --- |"]
+    lines += [f"| {v.claim}: {v.text} | {v.outcome} | {v.why} |" for v in run.verdicts]
+    lines += ["", *(f"- {note}" for note in run.findings.notes)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def _owned(directory: Path) -> set[str] | None:
-    """Name the files of an earlier run, or nothing where the directory is not one of ours."""
+    """Name the files of an earlier run, or nothing where the directory is not one of ours.
+
+    One with nothing but finished trainings is: its run was stopped before the end.
+    """
+    if [entry.name for entry in directory.iterdir()] == [RUNS]:
+        return set()
     try:
         content = json.loads((directory / RESULTS).read_text(encoding="utf-8"))
         return set(content["files"]) if "experiment" in content else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from statistics import fmean
 
-from relscape.project import cohort_study_verdicts
+from relscape.project import cohort_study_verdicts, knowledge_verdicts, network_verdicts
 from relscape.project.code_verdicts import CODE_RULES
 from relscape.project.cohort_verdicts import COHORT_RULES
 from relscape.project.experiments import Claim, Experiment
@@ -137,6 +137,8 @@ RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
     **CODE_RULES,
     **COHORT_RULES,
     **cohort_study_verdicts.RULES,
+    **knowledge_verdicts.RULES,
+    **network_verdicts.RULES,
 }
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -113,6 +118,27 @@ def naive_batch(name: str, options: Options, data: TrainingSet) -> tuple[Params,
         energy.tidy(after, Batch(triples, np.repeat(-1, len(triples)), weights, others, sides))
     pairs = (which >= 0).sum()
     return after, hinges(params).sum() / pairs, (hinges(params) > 0).sum() / pairs
+
+
+_PRINTED = """
+from hashlib import sha256
+from test_training import Options, run
+for name, loss, norm in (("RotatE", "self-adversarial", "l1"), ("TransPES", "margin", "l2")):
+    params, _ = run(name, Options(loss=loss, norm=norm, learning_rate=0.1, n_batches=3), 20)
+    print(sha256(b"".join(rows.tobytes() for rows in params.values())).hexdigest())
+"""
+
+
+@pytest.mark.long
+def test_compiled_code_read_from_disk_gives_the_bits_of_the_run_that_compiled_it(tmp_path: Path) -> None:
+    where = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parent)}
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", _PRINTED], env=where, check=True, capture_output=True, text=True
+        ).stdout
+        for _ in range(2)
+    )
+    assert first == second
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -303,8 +329,10 @@ def test_trouble_is_named() -> None:
             run(name, options, 5)
     with pytest.raises(ParameterError, match="SMEBilinear trains in batches only"):
         run("SMEBilinear", Options(mode="lock-free"))
-    with pytest.raises(ParameterError, match="RESCAL has no matrix products"):
-        run("RESCAL", Options(loss="softmax"))
+    with pytest.raises(ParameterError, match="SE has no matrix products"):
+        run("SE", Options(loss="softmax"))
+    with pytest.raises(ParameterError, match="by l2 or l2sq only"):
+        run("TransPES", Options(loss="softmax", norm="l1"))
     with pytest.raises(ParameterError, match="shares its corruptions"):
         Options(loss="softmax", mode="lock-free")
     for bad in (

@@ -113,6 +113,8 @@ class Energy:
         ``many_tails(heads, relations, candidates, settings) -> (energies, pull)`` on rows, by matrix
         products; ``pull(weights)`` gives the gradients of the weighted sum of energies for the three.
         ``many_heads`` takes ``(tails, relations, candidates, settings)`` and answers in that order.
+    many_norms : tuple of str, optional
+        The norms these two can use; all of ``norms`` unless given.
     """
 
     name: str
@@ -137,6 +139,7 @@ class Energy:
     pull_back: Callable[[Params, IntArray, FloatArray], tuple[FloatArray, FloatArray]] | None = None
     many_tails: Many | None = None
     many_heads: Many | None = None
+    many_norms: tuple[str, ...] | None = None
 
     def settings(self, norm: str | None = None, number: float | None = None) -> Settings:
         """Give what the energy's functions take: the norm and, where the model has one, its number."""

@@ -25,7 +25,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, unit_rows(sizes.n_relations, 2 * sizes.k, rng))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     k = E.shape[1] // 2
@@ -37,7 +37,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     return np.float64(found)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):

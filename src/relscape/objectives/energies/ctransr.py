@@ -18,7 +18,7 @@ from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, a
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import FAST, norm_of
 from relscape.objectives.energies.scoring import distances, per_relation
-from relscape.objectives.energies.transr import contain, project, pull_projection
+from relscape.objectives.energies.transr import contain, project, pull_projection, total_of
 from relscape.protocols import FloatArray, IntArray
 
 __all__ = ["CTRANSR"]
@@ -59,51 +59,51 @@ def prepare(params: Params, triples: IntArray, rng: np.random.Generator) -> IntA
     return hints
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def _of_cluster(E, R, number, norm, h, l, t, c, k, u):  # type: ignore[no-untyped-def]
-    """Give the energy with one of the relation's translations."""
-    at = k * (1 + E.shape[1] + c)
-    found = norm_of(project(E, R, h, l, t, k, k, norm, u, at), norm)
-    apart = 0.0
-    for i in range(k):
-        apart += (R[l, at + i] - R[l, i]) ** 2
-    return found + number * apart
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def _of_cluster(u, R, number, norm, l, at):  # type: ignore[no-untyped-def]
+    """Give the energy with the translation that begins at ``at``; u is P (e_h − e_t)."""
+    away = 0.0
+    for i in range(u.shape[0]):
+        away += (R[l, at + i] - R[l, i]) ** 2
+    return norm_of(total_of(u, R, l, at, norm), norm) + number * away
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def _nearest(E, R, F, number, norm, h, l, t):  # type: ignore[no-untyped-def]
-    """Give the cluster of least energy."""
-    k = R.shape[1] // (1 + E.shape[1] + F.shape[1])
-    u = np.empty(k, E.dtype)
-    least, best = np.inf, 0
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def _translation(u, d, R, F, number, norm, l, hint):  # type: ignore[no-untyped-def]
+    """Say where the translation begins that counts: of the cluster known, or else of least energy."""
+    k = u.shape[0]
+    begin = k * (1 + d)
+    if hint >= 0:
+        return begin + hint * k
+    least, best = np.inf, begin
     for c in range(F.shape[1]):
         if F[l, c] > 0.0:
-            found = _of_cluster(E, R, number, norm, h, l, t, c, k, u)
+            found = _of_cluster(u, R, number, norm, l, begin + c * k)
             if found < least:
-                least, best = found, c
+                least, best = found, begin + c * k
     return best
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
-    k = R.shape[1] // (1 + E.shape[1] + F.shape[1])
-    c = hint if hint >= 0 else _nearest(E, R, F, number, norm, h, l, t)
-    return _of_cluster(E, R, number, norm, h, l, t, c, k, np.empty(k, E.dtype))
+    d = E.shape[1]
+    u = np.empty(R.shape[1] // (1 + d + F.shape[1]), E.dtype)
+    project(E, R, h, l, t, u.shape[0], u)
+    return _of_cluster(u, R, number, norm, l, _translation(u, d, R, F, number, norm, l, hint))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
     """Add the gradient times ``scale``: TransR's with r_c, and the pull between r_c and r."""
     d = E.shape[1]
     k = R.shape[1] // (1 + d + F.shape[1])
-    c = hint if hint >= 0 else _nearest(E, R, F, number, norm, h, l, t)
-    at = k * (1 + d + c)
     u = np.empty(k, E.dtype)
-    total = project(E, R, h, l, t, k, k, norm, u, at)
-    pull_projection(scale, total, u, E, R, h, l, t, k, norm, to, a, b, to_R, at)
+    project(E, R, h, l, t, k, u)
+    at = _translation(u, d, R, F, number, norm, l, hint)
+    pull_projection(scale, u, E, R, h, l, t, k, norm, to, a, b, to_R, at)
     factor = to.dtype.type(2.0 * number * scale)
     for i in range(k):
         pull = factor * (R[l, at + i] - R[l, i])

@@ -25,7 +25,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, unit_rows(sizes.n_relations, rank, rng), glorot((2, sizes.k, rank), rng))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def _factors(E, R, S, h, t):  # type: ignore[no-untyped-def]
     """Give U'e_h and V'e_t."""
     k, s = E.shape[1], R.shape[1]
@@ -37,7 +37,7 @@ def _factors(E, R, S, h, t):  # type: ignore[no-untyped-def]
     return p, q
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     p, q = _factors(E, R, S, h, t)
@@ -47,7 +47,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):

@@ -13,7 +13,9 @@ training triple beforehand (−1 otherwise). Arrays are handed over one by one a
 for every view and every bundle would count references that all threads share; a norm is the length of a
 tuple, so that it is known when a loop is compiled. A compiled function that receives
 functions as arguments cannot be kept on disk between runs; so each energy's file has three short functions
-of its own that call the bodies here with the energy's own two functions.
+of its own that call the bodies here with the energy's own two functions. Whatever they call is compiled into
+them (``forceinline``): a call would be answered by one copy of the code in the process that compiled it and
+by another, optimised once more, in those that read it from disk, with sums in another order.
 """
 
 # ruff: noqa: E741 (l is the link, as in the formulas)
@@ -59,7 +61,7 @@ class Model(NamedTuple):
     norm: tuple[int, ...]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def square_of(rows, x):  # type: ignore[no-untyped-def]
     """Give the squared length of a row, in double precision."""
     total = 0.0
@@ -68,7 +70,7 @@ def square_of(rows, x):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def move_row(rows, x, gradients, g, squares, rate, clip, adagrad):  # type: ignore[no-untyped-def]
     """Step downhill along a gradient no longer than ``clip`` (if positive), then clear the gradient."""
     factor = 1.0
@@ -77,10 +79,11 @@ def move_row(rows, x, gradients, g, squares, rate, clip, adagrad):  # type: igno
         if length > clip:
             factor = clip / length
     if adagrad:
+        stride, part, tiny = rows.dtype.type(rate), rows.dtype.type(factor), rows.dtype.type(_TINY)
         for i in range(rows.shape[1]):
-            gradient = factor * gradients[g, i]
+            gradient = part * gradients[g, i]
             squares[x, i] += gradient * gradient
-            rows[x, i] -= rate * gradient / (np.sqrt(squares[x, i]) + _TINY)
+            rows[x, i] -= stride * gradient / (np.sqrt(squares[x, i]) + tiny)
             gradients[g, i] = 0.0
     else:
         stride = rows.dtype.type(rate * factor)
@@ -89,7 +92,7 @@ def move_row(rows, x, gradients, g, squares, rate, clip, adagrad):  # type: igno
             gradients[g, i] = 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def tend_row(rows, x, rule, weight, rate):  # type: ignore[no-untyped-def]
     """Keep a row to its rule: length 1, length at most 1, or a step down its penalty."""
     factor = 1.0 - 2.0 * rate * weight
@@ -108,7 +111,7 @@ def tend_row(rows, x, rule, weight, rate):  # type: ignore[no-untyped-def]
         rows[x, i] *= scale
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _greet(entities, marks, x, rule, weight, rate):  # type: ignore[no-untyped-def]
     """Mark an entity as met; at its first meeting in a batch take the step down its penalty."""
     if marks[x] == 0:
@@ -117,7 +120,7 @@ def _greet(entities, marks, x, rule, weight, rate):  # type: ignore[no-untyped-d
             tend_row(entities, x, rule, weight, rate)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _merge(model, sums, triples, begin, end, step):  # type: ignore[no-untyped-def]
     """Move the relations of some triples, and what is shared by all triples."""
     for i in range(begin, end):

@@ -26,19 +26,19 @@ def norm_tag(name: str, allowed: tuple[str, ...] = tuple(NORMS)) -> tuple[int, .
     return (0,) * NORMS[name]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def signed(u, size):  # type: ignore[no-untyped-def]
     """Give ``size`` the sign of u, 0 at 0, in a way that runs on vector units."""
     return size if u > 0 else (-size if u < 0 else size - size)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def norm_of(total, norm):  # type: ignore[no-untyped-def]
     """Finish a norm whose sum of absolute values (l1) or of squares (l2, l2sq) is known."""
     return np.sqrt(max(total, 0.0)) if len(norm) == L2 else total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def slope(total, norm):  # type: ignore[no-untyped-def]
     """Give the factor that turns u into the sub-gradient of l2 or l2sq at u; no direction at u = 0."""
     if len(norm) == L2SQ:

@@ -3,13 +3,15 @@
 # ruff: noqa: ARG001, E741 (all energies share their arguments; l is the link, as in the formulas)
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
-from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
+from relscape.objectives.energies.base import Energy, Params, Pull, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import FAST
-from relscape.objectives.energies.scoring import per_relation
+from relscape.objectives.energies.scoring import per_relation, products_and_pull
 from relscape.objectives.energies.starting import glorot, unit_rows
 from relscape.protocols import FloatArray, IntArray
 
@@ -24,7 +26,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     )
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     k = E.shape[1]
@@ -37,7 +39,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -90,6 +92,47 @@ def heads_of(params: Params, relations: IntArray, tails: IntArray, settings: Set
     return -(queries @ E.T)
 
 
+def many_tails(
+    heads: FloatArray, relations: FloatArray, candidates: FloatArray, settings: Settings
+) -> tuple[FloatArray, Pull]:
+    """Score candidates as tails, with the way back; every row of ``relations`` is a matrix of its own."""
+    return _many(heads, _matrices(relations), candidates)
+
+
+def many_heads(
+    tails: FloatArray, relations: FloatArray, candidates: FloatArray, settings: Settings
+) -> tuple[FloatArray, Pull]:
+    """Score candidates as heads, with the way back: those of W are the tails of W'."""
+    found, back = _many(tails, _matrices(relations).transpose(0, 2, 1), candidates)
+
+    def pull(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        to_tails, to_relations, to_candidates = back(weights)
+        turned = _matrices(to_relations).transpose(0, 2, 1)
+        return to_tails, turned.reshape(to_relations.shape), to_candidates
+
+    return found, pull
+
+
+def _many(known: FloatArray, matrices: FloatArray, candidates: FloatArray) -> tuple[FloatArray, Pull]:
+    found, back = products_and_pull(candidates, (known[:, None, :] @ matrices)[:, 0])
+
+    def pull(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        to_queries, to_candidates = back(weights)
+        to_matrices = known[:, :, None] * to_queries[:, None, :]
+        return (
+            (matrices @ to_queries[:, :, None])[:, :, 0],
+            to_matrices.reshape(len(known), -1),
+            to_candidates,
+        )
+
+    return found, pull
+
+
+def _matrices(relations: FloatArray) -> FloatArray:
+    k = math.isqrt(relations.shape[1])
+    return relations.reshape(-1, k, k)
+
+
 RESCAL = Energy(
     "RESCAL",
     start,
@@ -102,4 +145,6 @@ RESCAL = Energy(
     heads_of,
     relation_rule="decay",
     defaults={"lambda2": 0.001},
+    many_tails=many_tails,
+    many_heads=many_heads,
 )

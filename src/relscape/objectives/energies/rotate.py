@@ -30,7 +30,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, np.hstack([np.cos(angles), np.sin(angles)]))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def _total(E, R, h, l, t, norm):  # type: ignore[no-untyped-def]
     """Sum the moduli (l1) or the squares of h ∘ r − t."""
     k = E.shape[1] // 2
@@ -43,13 +43,13 @@ def _total(E, R, h, l, t, norm):  # type: ignore[no-untyped-def]
     return np.float64(found)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return norm_of(_total(E, R, h, l, t, norm), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):

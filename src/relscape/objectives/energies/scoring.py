@@ -37,11 +37,9 @@ def distances_and_pull(
                 np.ascontiguousarray(points), np.ascontiguousarray(queries), weights
             )
             return to_queries, to_points
-        factors = 2.0 * weights
-        if len(norm) == L2:
-            factors = np.divide(weights, found, out=np.zeros_like(found), where=found > 0)
-        to_queries = factors.sum(axis=1)[:, None] * queries - factors @ points
-        to_points = factors.sum(axis=0)[:, None] * points - factors.T @ queries
+        factors, to_rows, to_columns = _factors(found, weights, len(norm) == L2)
+        to_queries = to_rows[:, None] * queries - factors @ points
+        to_points = to_columns[:, None] * points - factors.T @ queries
         return to_queries, to_points
 
     return found, pull
@@ -75,6 +73,25 @@ def _finish(found, squares, own, root):  # type: ignore[no-untyped-def]
         for j in range(found.shape[1]):
             square = max(squares[j] - found.dtype.type(2.0) * found[i, j] + own[i], found.dtype.type(0.0))
             found[i, j] = np.sqrt(square) if root else square
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _factors(found, weights, root):  # type: ignore[no-untyped-def]
+    """Give what differences weigh in the gradient of weighted distances, with sums over rows and columns."""
+    kind = found.dtype.type
+    factors = np.empty_like(found)
+    to_rows, to_columns = np.zeros(found.shape[0], found.dtype), np.zeros(found.shape[1], found.dtype)
+    for i in range(found.shape[0]):
+        total = kind(0.0)
+        for j in range(found.shape[1]):
+            factor = kind(2.0) * weights[i, j]
+            if root:
+                factor = weights[i, j] / found[i, j] if found[i, j] > 0 else kind(0.0)
+            factors[i, j] = factor
+            total += factor
+            to_columns[j] += factor
+        to_rows[i] = total
+    return factors, to_rows, to_columns
 
 
 @njit(cache=True, nogil=True, parallel=True, error_model="numpy", fastmath=FAST)

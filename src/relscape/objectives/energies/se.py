@@ -27,7 +27,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     )
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def _images(E, R, h, l, t, norm, u):  # type: ignore[no-untyped-def]
     """Fill u = A e_h − B e_t and sum its absolute values (l1) or squares."""
     k = E.shape[1]
@@ -41,13 +41,13 @@ def _images(E, R, h, l, t, norm, u):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return norm_of(_images(E, R, h, l, t, norm, np.empty(E.shape[1], E.dtype)), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):

@@ -47,7 +47,7 @@ def pull_back(params: Params, relations: IntArray, gradient: FloatArray) -> tupl
     return maps @ tensors.reshape(-1, r.shape[1]), to_shared
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def _sides(E, R, h, l, t):  # type: ignore[no-untyped-def]
     """Give a and c."""
     d = E.shape[1]
@@ -63,7 +63,7 @@ def _sides(E, R, h, l, t):  # type: ignore[no-untyped-def]
     return x, y
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     x, y = _sides(E, R, h, l, t)
@@ -73,7 +73,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):

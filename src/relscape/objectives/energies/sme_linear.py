@@ -27,7 +27,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, unit_rows(sizes.n_relations, d, rng), shared)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def _sides(E, R, S, h, l, t):  # type: ignore[no-untyped-def]
     """Give a and c."""
     d = E.shape[1]
@@ -44,7 +44,7 @@ def _sides(E, R, S, h, l, t):  # type: ignore[no-untyped-def]
     return x, y
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     x, y = _sides(E, R, S, h, l, t)
@@ -54,7 +54,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):

@@ -22,7 +22,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, unit_rows(sizes.n_relations, sizes.k, rng))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def total(E, R, h, l, t, norm):  # type: ignore[no-untyped-def]
     """Sum the absolute values (l1) or the squares of e_h + r − e_t."""
     found = E.dtype.type(0.0)
@@ -32,13 +32,13 @@ def total(E, R, h, l, t, norm):  # type: ignore[no-untyped-def]
     return np.float64(found)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return norm_of(total(E, R, h, l, t, norm), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):

@@ -30,7 +30,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, relations)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def _along(E, R, h, l, t):  # type: ignore[no-untyped-def]
     """Give w'd."""
     k = E.shape[1]
@@ -40,7 +40,7 @@ def _along(E, R, h, l, t):  # type: ignore[no-untyped-def]
     return np.float64(found)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def _total(E, R, h, l, t, norm, along):  # type: ignore[no-untyped-def]
     """Sum the absolute values (l1) or the squares of u."""
     k = E.shape[1]
@@ -51,13 +51,13 @@ def _total(E, R, h, l, t, norm, along):  # type: ignore[no-untyped-def]
     return np.float64(found)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return norm_of(_total(E, R, h, l, t, norm, _along(E, R, h, l, t)), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):

@@ -38,13 +38,13 @@ def prepare(params: Params, triples: IntArray, rng: np.random.Generator) -> None
         params["fixed"][relation, 0] = 1.0 / np.log(heads_per_tail + tails_per_head)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return F[l, 0] * norm_of(total(E, R, h, l, t, norm), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):

@@ -11,17 +11,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from relscape.errors import ParameterError
-from relscape.objectives.energies.base import Energy, Params, Pull, Settings, Sizes, assemble
+from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import FAST, L1, L2, norm_of, norm_tag, signed, slope
+from relscape.objectives.energies.plane import ROUGH, products, solve, square
 from relscape.objectives.energies.starting import unit_rows
+from relscape.objectives.energies.transpes_many import many_heads, many_tails
 from relscape.protocols import FloatArray, IntArray
 
 __all__ = ["TRANSPES"]
 
 _LENGTH = norm_tag("l2")
-_ROUGH = 0.05  # what part is left of a difference whose terms may be rounded
 
 
 def start(sizes: Sizes, rng: np.random.Generator) -> Params:
@@ -30,54 +30,27 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, unit_rows(sizes.n_relations, sizes.k, rng))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def _products(E, R, h, l, t):  # type: ignore[no-untyped-def]
-    """Give the five inner products in double precision."""
-    a, b, c, p, q = 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(E.shape[1]):
-        head, tail, link = np.float64(E[h, i]), np.float64(E[t, i]), np.float64(R[l, i])
-        a += head * head
-        b += tail * tail
-        c += head * tail
-        p += head * link
-        q += tail * link
-    return a, b, c, p, q
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _solve(a, b, c, p, q, xi):  # type: ignore[no-untyped-def]
-    """Solve (F'F + ξI) x = (p, q) in the order of operations as written."""
-    det = (a + xi) * (b + xi) - c * c
-    return ((b + xi) * p - c * q) / det, ((a + xi) * q - c * p) / det
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _square(a, b, c, alpha, beta):  # type: ignore[no-untyped-def]
-    """Give |α e_h + β e_t|², never below 0."""
-    return max(alpha * alpha * a + 2.0 * alpha * beta * c + beta * beta * b, 0.0)
-
-
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
-    aa, bb, cc, p, q = _products(E, R, h, l, t)
-    x1, x2 = _solve(aa, bb, cc, p, q, number)
+    aa, bb, cc, p, q = products(E, R, h, l, t)
+    x1, x2 = solve(aa, bb, cc, p, q, number)
     if len(norm) == L1:
         alpha, beta = E.dtype.type(1.0 + x1), E.dtype.type(x2 - 1.0)
         found = E.dtype.type(0.0)
         for i in range(E.shape[1]):
             found += abs(alpha * E[h, i] + beta * E[t, i])
         return np.float64(found)
-    return norm_of(_square(aa, bb, cc, 1.0 + x1, x2 - 1.0), norm)
+    return norm_of(square(aa, bb, cc, 1.0 + x1, x2 - 1.0), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
     """Add the gradient times ``scale``, through the projector: multiples of s, e_h, e_t and r."""
-    aa, bb, cc, p, q = _products(E, R, h, l, t)
-    x1, x2 = _solve(aa, bb, cc, p, q, number)
+    aa, bb, cc, p, q = products(E, R, h, l, t)
+    x1, x2 = solve(aa, bb, cc, p, q, number)
     alpha, beta = 1.0 + x1, x2 - 1.0
     if len(norm) == L1:
         hs, ts = 0.0, 0.0
@@ -85,11 +58,11 @@ def add_gradient(  # type: ignore[no-untyped-def]
             s = signed(alpha * E[h, i] + beta * E[t, i], 1.0)
             hs += E[h, i] * s
             ts += E[t, i] * s
-        y1, y2 = _solve(aa, bb, cc, hs, ts, number)
+        y1, y2 = solve(aa, bb, cc, hs, ts, number)
         along_h, along_t, size = 0.0, 0.0, to.dtype.type(scale)
     else:
-        size = slope(_square(aa, bb, cc, alpha, beta), norm)
-        y1, y2 = _solve(aa, bb, cc, size * (alpha * aa + beta * cc), size * (alpha * cc + beta * bb), number)
+        size = slope(square(aa, bb, cc, alpha, beta), norm)
+        y1, y2 = solve(aa, bb, cc, size * (alpha * aa + beta * cc), size * (alpha * cc + beta * bb), number)
         along_h, along_t, size = size * alpha, size * beta, to.dtype.type(0.0)
     kind = to.dtype.type
     one, two = kind(alpha), kind(beta)
@@ -171,9 +144,9 @@ def _finish(  # type: ignore[no-untyped-def]
             alpha = 1.0 + ((b + xi) * p - c * q) * factor
             beta = ((a + xi) * q - c * p) * factor - 1.0
             along = alpha * alpha * a + beta * beta * b
-            square = along + 2.0 * alpha * beta * c
-            rough = (det < _ROUGH * both) | (square < _ROUGH * along)
-            found[i, j] = -1.0 if rough else (np.sqrt(square) if root else square)
+            total = along + 2.0 * alpha * beta * c
+            rough = (det < ROUGH * both) | (total < ROUGH * along)
+            found[i, j] = -1.0 if rough else (np.sqrt(total) if root else total)
         for j in range(found.shape[1]):
             if found[i, j] < 0.0:
                 h, t = (entities[i], j) if known_heads else (j, entities[i])
@@ -190,73 +163,6 @@ def _one_by_one(E, R, xi, norm, entities, relations, known_heads):  # type: igno
             h, t = (entities[i], j) if known_heads else (j, entities[i])
             found[i, j] = value(E, R, E, E, xi, norm, h, relations[i], t, -1)
     return found
-
-
-def _many(
-    known: FloatArray, relations: FloatArray, candidates: FloatArray, settings: Settings
-) -> tuple[FloatArray, Pull]:
-    if len(settings.norm) == L1:
-        raise ParameterError("norm='l1': TransPES compares with many shared negatives by l2 or l2sq only.")
-    K, R, C = (rows.astype(np.float64) for rows in (known, relations, candidates))
-    parts = _coefficients(
-        K @ C.T,
-        R @ C.T,
-        np.einsum("ij,ij->i", K, K),
-        np.einsum("ij,ij->i", C, C),
-        np.einsum("ij,ij->i", K, R),
-        *settings,
-    )
-
-    def pull(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        kk, kc, cc, rk, rc = (weights * part for part in parts[1:])
-        to_known = kk.sum(axis=1)[:, None] * K + kc @ C + rk.sum(axis=1)[:, None] * R
-        to_relations = rk.sum(axis=1)[:, None] * K + rc @ C
-        to_candidates = kc.T @ K + cc.sum(axis=0)[:, None] * C + rc.T @ R
-        kind = known.dtype
-        return to_known.astype(kind), to_relations.astype(kind), to_candidates.astype(kind)
-
-    return parts[0], pull
-
-
-@njit(cache=True, nogil=True, parallel=True, error_model="numpy")
-def _coefficients(c, q, own_squares, squares, own, xi, norm):  # type: ignore[no-untyped-def]
-    """Give energies, and of which multiples of known row, candidate and relation their gradients are made."""
-    found = np.empty((6, *c.shape))
-    for i in prange(c.shape[0]):
-        for j in range(c.shape[1]):
-            aa, bb, cc = own_squares[i], squares[j], c[i, j]
-            x1, x2 = _solve(aa, bb, cc, own[i], q[i, j], xi)
-            alpha, beta = 1.0 + x1, x2 - 1.0
-            square = _square(aa, bb, cc, alpha, beta)
-            size = slope(square, norm)
-            y1, y2 = _solve(aa, bb, cc, size * (alpha * aa + beta * cc), size * (alpha * cc + beta * bb), xi)
-            found[0, i, j] = norm_of(square, norm)
-            found[1, i, j] = size * alpha * alpha - 2.0 * x1 * y1
-            found[2, i, j] = size * alpha * beta - x1 * y2 - x2 * y1
-            found[3, i, j] = size * beta * beta - 2.0 * x2 * y2
-            found[4, i, j] = y1
-            found[5, i, j] = y2
-    return found
-
-
-def many_tails(
-    heads: FloatArray, relations: FloatArray, candidates: FloatArray, settings: Settings
-) -> tuple[FloatArray, Pull]:
-    """Score candidates as tails, with the way back."""
-    return _many(heads, relations, candidates, settings)
-
-
-def many_heads(
-    tails: FloatArray, relations: FloatArray, candidates: FloatArray, settings: Settings
-) -> tuple[FloatArray, Pull]:
-    """Score candidates as heads, with the way back: E(h, r, t) = E(t, −r, h)."""
-    found, back = _many(tails, -relations, candidates, settings)
-
-    def pull(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        to_tails, to_relations, to_candidates = back(weights)
-        return to_tails, -to_relations, to_candidates
-
-    return found, pull
 
 
 TRANSPES = Energy(
@@ -276,4 +182,5 @@ TRANSPES = Energy(
     defaults={"xi": 1e-8, "lambda1": 1.0, "lambda2": 0.01},
     many_tails=many_tails,
     many_heads=many_heads,
+    many_norms=("l2", "l2sq"),
 )

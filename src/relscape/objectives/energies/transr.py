@@ -18,7 +18,7 @@ from relscape.objectives.energies.scoring import distances, per_relation
 from relscape.objectives.energies.starting import identities, unit_rows
 from relscape.protocols import FloatArray, IntArray
 
-__all__ = ["TRANSR", "carry_over", "contain", "project", "pull_projection"]
+__all__ = ["TRANSR", "carry_over", "contain", "project", "pull_projection", "total_of"]
 
 
 def start(sizes: Sizes, rng: np.random.Generator) -> Params:
@@ -35,40 +35,55 @@ def carry_over(params: Params, translation: Params) -> None:
         params[name][:, :width] = translation[name][:, :width]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
-def project(E, R, h, l, t, k, at, norm, u, r):  # type: ignore[no-untyped-def]
-    """Fill u = P (e_h − e_t) + r and sum its absolute values (l1) or squares; P begins at ``at``."""
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def project(E, R, h, l, t, at, u):  # type: ignore[no-untyped-def]
+    """Fill u = P (e_h − e_t); P begins at ``at`` in the relation's row."""
     d = E.shape[1]
-    total = 0.0
-    for i in range(k):
-        found = R[l, r + i]
+    apart = np.empty(d, E.dtype)
+    for j in range(d):
+        apart[j] = E[h, j] - E[t, j]
+    for i in range(u.shape[0]):
+        found = E.dtype.type(0.0)
         for j in range(d):
-            found += R[l, at + i * d + j] * (E[h, j] - E[t, j])
+            found += R[l, at + i * d + j] * apart[j]
         u[i] = found
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def total_of(u, R, l, r, norm):  # type: ignore[no-untyped-def]
+    """Sum the absolute values (l1) or squares of u plus the translation, which begins at ``r``."""
+    total = 0.0
+    for i in range(u.shape[0]):
+        found = u[i] + R[l, r + i]
         total += abs(found) if len(norm) == L1 else found * found
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def pull_projection(  # type: ignore[no-untyped-def]
-    scale, total, u, E, R, h, l, t, at, norm, to, a, b, to_R, r
+    scale, u, E, R, h, l, t, at, norm, to, a, b, to_R, r
 ):
     """Add the gradient for entities, translation and matrix."""
     d = E.shape[1]
     if len(norm) != L1:
-        scale *= slope(total, norm)
+        scale *= slope(total_of(u, R, l, r, norm), norm)
     factor = to.dtype.type(scale)
+    apart, back = np.empty(d, E.dtype), np.zeros(d, E.dtype)
+    for j in range(d):
+        apart[j] = E[h, j] - E[t, j]
     for i in range(u.shape[0]):
-        s = signed(u[i], factor) if len(norm) == L1 else factor * u[i]
+        found = u[i] + R[l, r + i]
+        s = signed(found, factor) if len(norm) == L1 else factor * found
         to_R[l, r + i] += s
         for j in range(d):
-            step = s * R[l, at + i * d + j]
-            to[a, j] += step
-            to[b, j] -= step
-            to_R[l, at + i * d + j] += s * (E[h, j] - E[t, j])
+            back[j] += s * R[l, at + i * d + j]
+            to_R[l, at + i * d + j] += s * apart[j]
+    for j in range(d):
+        to[a, j] += back[j]
+        to[b, j] -= back[j]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def contain(E, R, triples, others, at):  # type: ignore[no-untyped-def]
     """Keep a batch's projections within the unit ball: a longer one is shared out between vector and matrix.
 
@@ -94,15 +109,17 @@ def contain(E, R, triples, others, at):  # type: ignore[no-untyped-def]
                     R[l, c] *= factor
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     d = E.shape[1]
     k = R.shape[1] // (1 + d)
-    return norm_of(project(E, R, h, l, t, k, k, norm, np.empty(k, E.dtype), 0), norm)
+    u = np.empty(k, E.dtype)
+    project(E, R, h, l, t, k, u)
+    return norm_of(total_of(u, R, l, 0, norm), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -110,8 +127,8 @@ def add_gradient(  # type: ignore[no-untyped-def]
     d = E.shape[1]
     k = R.shape[1] // (1 + d)
     u = np.empty(k, E.dtype)
-    square = project(E, R, h, l, t, k, k, norm, u, 0)
-    pull_projection(scale, square, u, E, R, h, l, t, k, norm, to, a, b, to_R, 0)
+    project(E, R, h, l, t, k, u)
+    pull_projection(scale, u, E, R, h, l, t, k, norm, to, a, b, to_R, 0)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")

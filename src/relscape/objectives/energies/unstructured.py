@@ -21,7 +21,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(unit_rows(sizes.n_entities, sizes.k, rng), np.zeros((sizes.n_relations, 0)))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def _total(E, h, t, norm):  # type: ignore[no-untyped-def]
     """Sum the absolute values (l1) or the squares of e_h − e_t."""
     found = E.dtype.type(0.0)
@@ -31,13 +31,13 @@ def _total(E, h, t, norm):  # type: ignore[no-untyped-def]
     return np.float64(found)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return norm_of(_total(E, h, t, norm), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):

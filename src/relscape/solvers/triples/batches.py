@@ -104,6 +104,16 @@ class TrainableEnergy(Protocol):
         ...
 
     @property
+    def norms(self) -> tuple[str, ...]:
+        """Name the norms it can use, the default first."""
+        ...
+
+    @property
+    def many_norms(self) -> tuple[str, ...] | None:
+        """Name the norms that shared candidates can be scored by, if not all can."""
+        ...
+
+    @property
     def many_tails(self) -> Any:
         """Score shared candidates as tails."""
         ...

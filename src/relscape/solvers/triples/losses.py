@@ -1,21 +1,21 @@
 """Losses over many shared corruptions: a value, and how much each energy weighs in its gradient.
 
-Low energy means likely, so −E is the score. ``false`` (B × K) holds the energies of the corruptions; where
-``masked``, the corruption is no negative (it is known, or the triple itself) and weighs nothing.
+Low energy means likely, so −E is the score. ``false`` (B × K) holds the energies of the corruptions; an
+infinite one weighs nothing: it is no corruption (but known, or the triple itself). Everything about the
+corruptions is worked out in their own precision, with functions that run on vector units.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, logsumexp
 
-from relscape.protocols import BoolArray, FloatArray
+from relscape.protocols import FloatArray
 
 __all__ = ["self_adversarial", "softmax"]
 
 
 def self_adversarial(
-    true: FloatArray, false: FloatArray, masked: BoolArray, margin: float, temperature: float
+    true: FloatArray, false: FloatArray, margin: float, temperature: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Push true energies below the margin and false ones above it, the lowest of these hardest.
 
@@ -25,24 +25,29 @@ def self_adversarial(
     -------
     losses (B), weights of the true energies (B) and of the false ones (B × K).
     """
-    share = _shares(-temperature * false, masked)
-    losses = np.logaddexp(0.0, true - margin) + np.sum(share * np.logaddexp(0.0, margin - false), axis=1)
-    return losses, expit(true - margin), -share * expit(margin - false)
+    lowest = false.min(axis=1, keepdims=True, initial=np.inf)
+    share = np.exp(temperature * (np.where(np.isfinite(lowest), lowest, 0) - false))
+    share /= np.maximum(share.sum(axis=1, keepdims=True), np.finfo(share.dtype).tiny)
+    costs, to_false = _log_and_chance(margin - false)
+    own, to_true = _log_and_chance(true - margin)
+    losses = own + np.einsum("ij,ij->i", share, costs)
+    to_false *= share
+    return losses, to_true, np.negative(to_false, out=to_false)
 
 
-def softmax(
-    true: FloatArray, false: FloatArray, masked: BoolArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def softmax(true: FloatArray, false: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Minus the log-probability of the true candidate among all: E + log(e^−E + Σ_j e^−E_j)."""
-    scores = np.where(masked, -np.inf, -false)
-    total = logsumexp(np.column_stack([-true, scores]), axis=1)
-    return true + total, 1.0 - np.exp(-true - total), -np.exp(scores - total[:, None])
+    lowest = np.minimum(true, false.min(axis=1, initial=np.inf)).astype(false.dtype)
+    chance = np.exp(lowest[:, None] - false)
+    own = np.exp(lowest - true)
+    total = own + chance.sum(axis=1)
+    chance /= -total[:, None].astype(chance.dtype)
+    return true - lowest + np.log(total), 1.0 - own / total, chance
 
 
-def _shares(scores: FloatArray, masked: BoolArray) -> FloatArray:
-    """Give the softmax of each row's unmasked scores; a row without any weighs nothing."""
-    scores = np.where(masked, -np.inf, scores)
-    top = scores.max(axis=1, keepdims=True, initial=-np.inf)
-    powers = np.exp(scores - np.where(np.isfinite(top), top, 0.0))
-    totals = powers.sum(axis=1, keepdims=True)
-    return np.asarray(powers / np.where(totals > 0, totals, 1.0))
+def _log_and_chance(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give log(1 + e^x) and σ(x), without overflow."""
+    chance = np.exp(np.minimum(x, 0))
+    total = 1 + np.exp(-np.abs(x))
+    chance /= total
+    return np.maximum(x, 0) + np.log(total), chance

@@ -19,7 +19,7 @@ __all__ = [
     "SIDES",
     "Sampler",
     "corrupt",
-    "known_among",
+    "hide_known",
     "new_streams",
     "sampler",
     "shared_entities",
@@ -34,10 +34,11 @@ _BITS_PER_TRIPLE = 16
 class Sampler(NamedTuple):
     """What corruptions are drawn from.
 
-    ``keys`` are the known triples as sorted numbers, ``bits`` a small table that says at once of most triples
-    that they are not among them. ``head_share[l]`` is the chance that the head is replaced, −1 for heads and
-    tails in turn. Where ``pools`` is not empty, heads of relation l are drawn from
-    ``pools[starts[l]:starts[l + 1]]`` and tails from the same of ``l + n_relations``.
+    ``keys`` are the known triples as sorted numbers, ``bits`` a small table (a Bloom filter, three bits a
+    triple within one word) that says at once of nearly all others that they are not among them.
+    ``head_share[l]`` is the chance that the head is replaced, −1 for heads and tails in turn. Where ``pools``
+    is not empty, heads of relation l are drawn from ``pools[starts[l]:starts[l + 1]]`` and tails from the
+    same of ``l + n_relations``.
     """
 
     n_entities: int
@@ -85,7 +86,7 @@ def sampler(
     heads, relations, tails = np.asarray(triples, dtype=np.int64).T
     keys = np.unique((heads * n_relations + relations) * n_entities + tails)
     size = 1 << max(10, (_BITS_PER_TRIPLE * max(1, keys.size) - 1).bit_length())
-    bits = np.zeros(size // 8, dtype=np.uint8)
+    bits = np.zeros(size // 64, dtype=np.uint64)
     _fill(bits, keys)
     starts: IntArray = np.zeros(1, dtype=np.int64)
     pools: IntArray = np.zeros(0, dtype=np.int64)
@@ -138,22 +139,28 @@ def shared_entities(n, n_entities, streams, s):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _slot(key, size):  # type: ignore[no-untyped-def]
+def _place(key, size):  # type: ignore[no-untyped-def]
+    """Give the word of a table of ``size`` (a power of 2) words that a key belongs to, and its bits there."""
     z = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    return (z ^ (z >> np.uint64(29))) & np.uint64(8 * size - 1)
+    z ^= z >> np.uint64(29)
+    one, low = np.uint64(1), np.uint64(63)
+    pattern = (
+        (one << (z & low)) | (one << ((z >> np.uint64(6)) & low)) | (one << ((z >> np.uint64(12)) & low))
+    )
+    return (z >> np.uint64(18)) & np.uint64(size - 1), pattern
 
 
 @njit(cache=True, nogil=True)
 def _fill(bits, keys):  # type: ignore[no-untyped-def]
     for key in keys:
-        slot = _slot(key, bits.shape[0])
-        bits[slot >> np.uint64(3)] |= np.uint8(1) << np.uint8(slot & np.uint64(7))
+        word, pattern = _place(key, bits.shape[0])
+        bits[word] |= pattern
 
 
 @njit(cache=True, nogil=True)
 def _is_known(keys, bits, key):  # type: ignore[no-untyped-def]
-    slot = _slot(key, bits.shape[0])
-    if (bits[slot >> np.uint64(3)] >> np.uint8(slot & np.uint64(7))) & np.uint8(1) == 0:
+    word, pattern = _place(key, bits.shape[0])
+    if bits[word] & pattern != pattern:
         return False
     at = np.searchsorted(keys, key)
     return at < keys.shape[0] and keys[at] == key
@@ -200,22 +207,21 @@ def corrupt(source, triples, n_others, streams, s):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def known_among(source, triples, candidates, side):  # type: ignore[no-untyped-def]
-    """Say for every triple which candidates in the place of its head (0) or tail (1) make a known triple."""
+def hide_known(source, triples, candidates, side, energies):  # type: ignore[no-untyped-def]
+    """Make the energy infinite of every candidate that is no corruption of a triple's head (0) or tail (1).
+
+    It is none where it is the triple's own entity or, with filtered corruptions, makes a known triple.
+    """
     n_entities, n_relations, filtered, keys, bits, _, _, _ = source
-    found = np.empty((triples.shape[0], candidates.shape[0]), dtype=np.bool_)
     for i in range(triples.shape[0]):
         h, l, t = triples[i, 0], triples[i, 1], triples[i, 2]
+        own = h if side == 0 else t
+        base = l * n_entities + t if side == 0 else (h * n_relations + l) * n_entities
+        stride = n_relations * n_entities if side == 0 else 1
         for j in range(candidates.shape[0]):
             x = candidates[j]
-            own = h if side == 0 else t
-            key = (
-                (x * n_relations + l) * n_entities + t
-                if side == 0
-                else (h * n_relations + l) * n_entities + x
-            )
-            found[i, j] = x == own or (filtered and _is_known(keys, bits, key))
-    return found
+            if x == own or (filtered and _is_known(keys, bits, base + stride * x)):
+                energies[i, j] = np.inf
 
 
 def _pools(groups: IntArray, values: IntArray, n_groups: int, n_values: int) -> tuple[IntArray, IntArray]:

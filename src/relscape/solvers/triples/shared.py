@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from relscape.errors import ParameterError
 from relscape.protocols import FloatArray, IntArray
 from relscape.solvers.triples.batches import Batch, Params, Sums, TrainableEnergy
 from relscape.solvers.triples.losses import self_adversarial, softmax
 from relscape.solvers.triples.options import Options
-from relscape.solvers.triples.sampling import Sampler, known_among, shared_entities
+from relscape.solvers.triples.sampling import Sampler, hide_known, shared_entities
 
 __all__ = ["shared_gradient"]
 
@@ -33,11 +32,6 @@ def shared_gradient(
     Tails are asked for and, unless corruptions are of tails only, heads as well, each with corruptions of
     their own; with two questions a triple each counts half.
     """
-    if energy.many_tails is None or energy.many_heads is None:
-        raise ParameterError(
-            f"loss={options.loss!r}: {energy.name} has no matrix products for it; use loss='margin', or "
-            "TransE, TransPES, DistMult, ComplEx or RotatE."
-        )
     sides = (1,) if (source.head_share == 0.0).all() else (0, 1)
     settings = energy.settings(options.norm, options.number)
     drawn = {side: shared_entities(options.negatives, source.n_entities, streams, 1) for side in sides}
@@ -76,23 +70,24 @@ def _question(
     E, R = params["entities"], params["relations"]
     known = triples[:, 2] if side == 0 else triples[:, 0]
     many = energy.many_heads if side == 0 else energy.many_tails
-    false, pull = many(E[known], R[triples[:, 1]], E[candidates], settings)
-    masked = known_among(source, triples, candidates, side)
+    found, pull = many(E[known], R[triples[:, 1]], E[candidates], settings)
+    false = found.copy()
+    hide_known(source, triples, candidates, side, false)
     if options.loss == "softmax":
-        losses, to_true, to_false = softmax(true, false, masked)
+        losses, to_true, to_false = softmax(true, false)
     else:
-        losses, to_true, to_false = self_adversarial(true, false, masked, options.margin, options.temperature)
-    factors = (weights[:, None] * to_false).astype(false.dtype)
+        losses, to_true, to_false = self_adversarial(true, false, options.margin, options.temperature)
+    to_false *= weights[:, None].astype(to_false.dtype)
     for target, marks, places, gradient in zip(
         (sums.entities, sums.relations, sums.entities),
         (sums.entity_marks, sums.relation_marks, sums.entity_marks),
         (known, triples[:, 1], candidates),
-        pull(factors),
+        pull(to_false),
         strict=True,
     ):
         _scatter(target, marks, places, gradient)
-    low = (false < true[:, None]) & ~masked
-    return float(weights @ losses), weights * to_true, float(low.mean(axis=1).sum())
+    low = np.count_nonzero(false < true[:, None].astype(false.dtype)) / len(candidates)
+    return float(weights @ losses), weights * to_true, low
 
 
 @njit(cache=True, nogil=True)

@@ -25,6 +25,7 @@ __all__ = [
     "EpochReport",
     "State",
     "TrainingSet",
+    "check_fit",
     "new_state",
     "train_epoch",
     "training_set",
@@ -101,6 +102,26 @@ def new_state(params: Params, options: Options, seed: int | np.random.SeedSequen
     return State(new_streams(1 + options.n_jobs, seed), 0, squares)
 
 
+def check_fit(energy: TrainableEnergy, options: Options) -> None:
+    """Refuse an energy that cannot be trained as the options say."""
+    energy.rules(options.entity_rule)
+    if options.mode == "lock-free" and energy.expand is not None:
+        raise ParameterError(f"mode='lock-free': {energy.name} trains in batches only; use mode='minibatch'.")
+    if options.loss == "margin":
+        return
+    if energy.many_tails is None:
+        raise ParameterError(
+            f"loss={options.loss!r}: {energy.name} has no matrix products for corruptions that a batch "
+            "shares; use loss='margin'."
+        )
+    norm = options.norm or next(iter(energy.norms), None)
+    if energy.many_norms is not None and norm not in energy.many_norms:
+        raise ParameterError(
+            f"norm={norm!r}: {energy.name} compares with shared corruptions (loss={options.loss!r}) by "
+            f"{' or '.join(energy.many_norms)} only; use one of these, or loss='margin'."
+        )
+
+
 def train_epoch(
     energy: TrainableEnergy, params: Params, state: State, data: TrainingSet, options: Options
 ) -> EpochReport:
@@ -111,8 +132,7 @@ def train_epoch(
     DataError
         If a parameter is no longer finite; the message names the epoch.
     """
-    if options.mode == "lock-free" and energy.expand is not None:
-        raise ParameterError(f"mode='lock-free': {energy.name} trains in batches only; use mode='minibatch'.")
+    check_fit(energy, options)
     if not energy.sweep.signatures:
         note(f"getting {energy.name} ready (compiled once per machine, then kept)")
     run = _Run(energy, params, state, data, options)

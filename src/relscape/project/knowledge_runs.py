@@ -1,0 +1,159 @@
+"""Trainings of knowledge-graph models, each kept in a file as soon as it is done, and never done twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from relscape import progress
+from relscape.data.triples import KnowledgeGraph
+from relscape.errors import DataError, UnknownNameError
+from relscape.maps.files import atomic_file
+from relscape.maps.state import read_json, write_json
+from relscape.models.knowledge import KGEmbedding
+from relscape.models.knowledge_scoring import Trained
+from relscape.models.knowledge_settings import Plan
+from relscape.models.knowledge_training import Run, begin, held_threads, train
+from relscape.scores.ranking_report import RankingReport
+
+__all__ = ["RUNS", "Training", "all_figures", "chosen_names", "kept_or_done"]
+
+RUNS = "runs"  # the folder of trainings inside that of the results
+_FORMAT, _VERSION = "relscape-knowledge-run", 1
+_MINUTE = 60.0
+
+Kept = dict[str, Any]
+
+
+class Training(NamedTuple):
+    """One training: a name such as "then/TransE", the arguments of KGEmbedding, and the most minutes.
+
+    Minutes are of processor time, so that a busy machine changes no result.
+    """
+
+    name: str
+    arguments: Mapping[str, Any]
+    cap_minutes: float
+
+    def file(self, folder: Path, graph: KnowledgeGraph) -> Path:
+        """Name the file it is kept in, by all that decides its result."""
+        said = json.dumps([graph.fingerprint(), self.arguments, self.cap_minutes], sort_keys=True)
+        digest = hashlib.sha256(said.encode()).hexdigest()[:12]
+        return folder / f"{self.arguments['model']}-{digest}.json"
+
+
+class _CapError(Exception):
+    """A training has used up its minutes."""
+
+
+def chosen_names(names: Iterable[str], patterns: Iterable[str]) -> set[str]:
+    """Choose names by patterns such as "then/*"; all without any, and a pattern that fits none is refused."""
+    known, wanted = list(names), list(patterns)
+    for pattern in wanted:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise UnknownNameError("training", pattern, known)
+    return {name for name in known if not wanted or any(fnmatchcase(name, p) for p in wanted)}
+
+
+def kept_or_done(
+    training: Training, graph: KnowledgeGraph, folder: Path | None, wanted: bool = True
+) -> Kept | None:
+    """Read what a training gave, or carry it out and keep it; one that is not wanted is only read.
+
+    Parameters
+    ----------
+    training : Training
+    graph : KnowledgeGraph
+        Trained on its training triples, ranked on its test triples.
+    folder : path, optional
+        Where trainings are kept; without one nothing is.
+    wanted : bool
+        Whether to train where nothing is kept.
+
+    Returns
+    -------
+    dict or None
+        Arguments, epochs, seconds, whether the cap stopped it, and the whole ranking; or the ``refusal``.
+    """
+    file = None if folder is None else training.file(folder, graph)
+    if file is not None and file.exists():
+        return read_json(file, _FORMAT, _VERSION)
+    if not wanted:
+        return None
+    progress.note(f"training {training.name}, at most {training.cap_minutes:g} minutes")
+    found = {"format": _FORMAT, "version": _VERSION, "arguments": dict(training.arguments)}
+    found |= {"cap_minutes": training.cap_minutes, "graph": graph.fingerprint()}
+    try:
+        found |= _done(training, graph)
+    except DataError as error:  # numbers that ran away
+        found |= {"refusal": str(error), "seconds": 0.0, "cpu_seconds": 0.0}
+    if file is not None:
+        with atomic_file(file) as draft:
+            write_json(draft, found)
+    return found
+
+
+def _done(training: Training, graph: KnowledgeGraph) -> Kept:
+    """Train to the last epoch or to the cap, and rank the test triples."""
+    model = KGEmbedding(**training.arguments)
+    plan = model.check()
+    started, started_cpu = time.perf_counter(), time.process_time()
+    run, capped = _trained(plan, graph, model.random_state, started_cpu + _MINUTE * training.cap_minutes)
+    seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - started_cpu
+    best = run.best
+    params, epoch = (run.params, run.epoch) if best is None else (best.params, best.epoch)
+    started = time.perf_counter()
+    with held_threads(plan):
+        report = Trained(plan.energy, params, plan.settings, plan.reciprocal).rank(graph.test, graph)
+        figures = all_figures(report)
+    return {
+        "refusal": "",
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "ranking_seconds": time.perf_counter() - started,
+        "threads": plan.engine.n_jobs,
+        "epochs": run.epoch,
+        "planned_epochs": plan.n_epochs,
+        "kept_epoch": epoch,
+        "capped": capped,
+        "validation": {} if best is None else dict(best.figures),
+        "report": figures,
+    }
+
+
+def _trained(plan: Plan, graph: KnowledgeGraph, random_state: Any, until: float) -> tuple[Run, bool]:
+    """Train until processor time runs out; says whether it did before the last epoch."""
+
+    def look(run: Run) -> None:
+        if time.process_time() > until and not run.finished(plan):
+            raise _CapError
+
+    with held_threads(plan):
+        run = begin(plan, graph, random_state)
+        try:
+            train(run, plan, graph, look)
+        except _CapError:
+            return run, True
+    return run, False
+
+
+def all_figures(report: RankingReport) -> dict[str, Any]:
+    """Give all figures but those of single relations: filtered and raw, by side, category and partition."""
+    told: dict[str, Any] = {"all": _both_ways(report)}
+    told["category"] = {name: _both_ways(part) for name, part in report.by_category.items()}
+    told["partition"] = {name: _both_ways(part) for name, part in report.by_partition.items()}
+    return told
+
+
+def _both_ways(report: RankingReport) -> dict[str, Any]:
+    return {"filtered": _by_side(report), "raw": _by_side(report.raw)}
+
+
+def _by_side(report: RankingReport) -> dict[str, Any]:
+    sides = {"both": report, "heads": report.heads, "tails": report.tails}
+    return {side: part.figures() for side, part in sides.items()}
