@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relscape import datasets, scores
     from relscape.data import EntitySet, Relation, RelationalData
+    from relscape.data.guidance import Guidance
     from relscape.data.triples import KnowledgeGraph
     from relscape.maps import Map
     from relscape.matrix.affinity import CosineAffinity, DistanceAffinity, GaussianAffinity
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
     from relscape.models.code import CODE
     from relscape.models.cova import COVA
     from relscape.models.knowledge import KGEmbedding
+    from relscape.models.mkpe import MKPE
     from relscape.models.multi_code import MultiCODE
     from relscape.models.mutual import CoEmbedding
     from relscape.models.network import DocumentNetwork
     from relscape.models.network_baselines import ContentOnly, LinkOnly
     from relscape.models.placing import place
+    from relscape.models.projection import HeterogeneousProjection
+    from relscape.models.projection_cases import LPP, MultiViewLPP, RidgeCCA
     from relscape.models.prototypes import (
         LaplacianPrototypes,
         MDSPrototypes,
@@ -75,6 +79,8 @@ __all__ = [
     "CODE",
     "CORT",
     "COVA",
+    "LPP",
+    "MKPE",
     "PSDCODE",
     "RTM",
     "SDR",
@@ -91,6 +97,8 @@ __all__ = [
     "EntitySet",
     "GaussianAffinity",
     "GaussianConfidence",
+    "Guidance",
+    "HeterogeneousProjection",
     "KGEmbedding",
     "KernelConfidence",
     "KnowledgeGraph",
@@ -102,12 +110,14 @@ __all__ = [
     "Map",
     "MeanPrototypes",
     "MultiCODE",
+    "MultiViewLPP",
     "ParametricEmbedding",
     "RangeConfidence",
     "RankingReport",
     "Relation",
     "RelationFeatures",
     "RelationalData",
+    "RidgeCCA",
     "SNEPrototypes",
     "StudentConfidence",
     "SupervisedSNE",
@@ -142,6 +152,8 @@ _HOMES = {
     "CODE": "models.code",
     "CORT": "models.spectral",
     "COVA": "models.cova",
+    "LPP": "models.projection_cases",
+    "MKPE": "models.mkpe",
     "PSDCODE": "models.psd_code",
     "RTM": "models.rtm",
     "SDR": "models.special",
@@ -158,6 +170,8 @@ _HOMES = {
     "EntitySet": "data",
     "GaussianAffinity": "matrix.affinity",
     "GaussianConfidence": "matrix.confidence",
+    "Guidance": "data.guidance",
+    "HeterogeneousProjection": "models.projection",
     "KGEmbedding": "models.knowledge",
     "KernelConfidence": "matrix.confidence",
     "KnowledgeGraph": "data.triples",
@@ -169,12 +183,14 @@ _HOMES = {
     "Map": "maps",
     "MeanPrototypes": "models.prototypes",
     "MultiCODE": "models.multi_code",
+    "MultiViewLPP": "models.projection_cases",
     "ParametricEmbedding": "models.special",
     "RangeConfidence": "matrix.confidence",
     "RankingReport": "scores.ranking_report",
     "Relation": "data",
     "RelationFeatures": "matrix.features",
     "RelationalData": "data",
+    "RidgeCCA": "models.projection_cases",
     "SNEPrototypes": "models.prototypes",
     "StudentConfidence": "matrix.confidence",
     "SupervisedSNE": "models.baselines",

@@ -21,6 +21,7 @@ from relscape.models.feature_inputs import read_new_features, same_rows
 from relscape.models.inputs import matched
 from relscape.models.many_kinds import ManyKindsModel
 from relscape.models.network_base import NetworkModel
+from relscape.models.projection_base import ProjectionModel
 from relscape.models.registry import revive
 from relscape.protocols import AnyArray, FloatArray
 from relscape.sources.scaling import standardized
@@ -39,7 +40,8 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
         One relation between the new things and things already on the map, matched by id; on a map of
         several relations any number of them; on a map of cohorts, between new samples and features; on
         that of a document network, between new documents and what they contain. A frame is wide, with a
-        row a thing of the map's first kind and a column a thing of its second, or a feature.
+        row a thing of the map's first kind and a column a thing of its second, or a feature. On the map of
+        a projection, new things come with their features, in a frame or with their kind in the data.
     kind : str, optional
         The kind of the new things; by default the map's first kind (the rows).
 
@@ -58,7 +60,11 @@ def place(map_: Map, data: Any, kind: str | None = None) -> Map:
         return _with_samples(map_, model, data, kind)
     if isinstance(model, NetworkModel):
         return _with_documents(map_, model, data, kind)
+    if isinstance(model, ProjectionModel):
+        return _with(map_, *model.newcomers(data, kind))
     many = isinstance(model, ManyKindsModel)
+    if not (many or hasattr(model, "transform")):
+        raise ParameterError(f"a {type(model).__name__} map has no place for new things; make it anew.")
     kinds = model.kinds_ if many else [model.row_entities_.kind, model.column_entities_.kind]
     if not isinstance(data, RelationalData):
         wide = wide_table(data)

@@ -34,6 +34,7 @@ _SPECTRAL = "relscape.models.spectral"
 _SPECIAL = "relscape.models.special"
 _BASELINES = "relscape.models.baselines"
 _NETWORK_BASELINES = "relscape.models.network_baselines"
+_PROJECTION_CASES = "relscape.models.projection_cases"
 
 METHODS = {
     entry.name: entry
@@ -49,6 +50,7 @@ METHODS = {
         ),
         Method("sdr", "SDR", _SPECIAL, "coembedding", "sufficient dimensionality reduction"),
         Method("acas", "ACAS", "relscape.models.acas", "coembedding", "co-embedding with adaptive shaping"),
+        Method("mkpe", "MKPE", "relscape.models.mkpe", "coembedding", "kernels of places near similarities"),
         Method("bgp", "BipartiteSpectral", _SPECTRAL, "coembedding", "bipartite spectral embedding"),
         Method("lsi", "LatentSemanticIndexing", _SPECTRAL, "coembedding", "latent semantic indexing"),
         Method("cfrm", "CFRM", _SPECTRAL, "coembedding", "collective factorisation, plain singular vectors"),
@@ -69,6 +71,16 @@ METHODS = {
         Method("contents", "ContentOnly", _NETWORK_BASELINES, "network", "cosines of contents"),
         Method("rtm", "RTM", "relscape.models.rtm", "network", "relational topic model"),
         Method("cesna", "CESNA", "relscape.models.cesna", "network", "communities in links and words"),
+        Method(
+            "projection",
+            "HeterogeneousProjection",
+            "relscape.models.projection",
+            "projection",
+            "tables of several kinds, guided by pairs",
+        ),
+        Method("lpp", "LPP", _PROJECTION_CASES, "projection", "locality preserving projection"),
+        Method("mvlpp", "MultiViewLPP", _PROJECTION_CASES, "projection", "the same of several views"),
+        Method("cca", "RidgeCCA", _PROJECTION_CASES, "projection", "canonical correlation with a ridge"),
         Method("spml", "SPML", "relscape.models.spml", "network", "a metric that keeps the links' structure"),
     )
 }

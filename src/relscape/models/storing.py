@@ -35,6 +35,7 @@ STORED_CLASSES = {
     "Compaction": "relscape.matrix.compaction",
     "FittedFeatures": _FEATURES,
     "RelationFeatures": _FEATURES,
+    "KernelMap": "relscape.matrix.kernels",
     "LaplacianPrototypes": _PROTOTYPES,
     "MDSPrototypes": _PROTOTYPES,
     "MeanPrototypes": _PROTOTYPES,

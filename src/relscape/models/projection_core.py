@@ -1,0 +1,237 @@
+"""The one computation behind all guided projections: views of every kind, then one eigenproblem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import block_diag
+from scipy.sparse import csr_array, eye_array, issparse
+from scipy.sparse.linalg import LinearOperator
+
+from relscape.matrix.guided import (
+    Blocks,
+    CenteredFeatures,
+    GuidedOperator,
+    guidance_degrees,
+    quadratic_form,
+    weighted_mean,
+)
+from relscape.matrix.kernels import KernelMap, kernel_map, kernel_root, kernel_settings, scaled_columns
+from relscape.models.projection_inputs import KindTable
+from relscape.protocols import FloatArray
+from relscape.solvers.guided import Axes, generalized_axes, leading_axes, reference_axes
+from relscape.solvers.whitening import one_hot_whitening, whitening
+
+__all__ = ["CoreSettings", "KindAxes", "Projected", "solve_projection"]
+
+FORMED_SIDE = 1_500  # up to this many whitened coordinates the eigenproblem is formed
+
+
+@dataclass(frozen=True)
+class CoreSettings:
+    """What the computation has to know; see ``HeterogeneousProjection`` for what each means."""
+
+    n_components: int
+    regularization: Mapping[str, float]
+    reference: str | None = None
+    kernels: Mapping[str, Any] | None = None
+    degree: str = "absolute"
+    center: bool = True
+    solver: str = "whitened"
+    standardize: bool = False
+    rank: int | None = None
+
+
+class KindAxes(NamedTuple):
+    """How one kind is projected: y = (f(x) − mean) weights, f the features or the kernel's columns."""
+
+    mean: FloatArray
+    weights: FloatArray
+    kernel: KernelMap | None
+
+
+class Projected(NamedTuple):
+    """Eigenvalues μ (ascending), the projection of every kind, the ridges, and degrees without signs."""
+
+    eigenvalues: FloatArray
+    kinds: dict[str, KindAxes]
+    ridges: dict[str, float]
+    degrees: dict[str, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """One kind as the eigenproblem sees it: features to be centred, and the way back to what was given."""
+
+    table: CenteredFeatures
+    degrees: FloatArray
+    regularization: float
+    one_hot: bool
+    kernel: KernelMap | None
+    back: FloatArray | None  # from kernel columns to features (m × r)
+    column_mean: FloatArray  # of what was given
+    scale: FloatArray | None
+
+    @cached_property
+    def unit(self) -> float:
+        """What a relative ridge of 1 is: the mean weighted variance of a feature."""
+        return float(self.table.weighted(self.degrees).squares() / self.table.shape[1])
+
+    @property
+    def ridge(self) -> float:
+        """What is added to the size of every feature."""
+        return self.regularization * self.unit
+
+    def given(self, P: FloatArray) -> KindAxes:
+        """Turn a projection of the view into one of the features, or kernel columns, as they are given."""
+        if self.back is not None:
+            P = self.back @ P
+        elif self.scale is not None:
+            P = P / self.scale[:, None]
+        return KindAxes(self.column_mean, P, self.kernel)
+
+
+def solve_projection(
+    tables: Mapping[str, KindTable], blocks: Blocks, settings: CoreSettings, rng: np.random.Generator
+) -> Projected:
+    """Find the axes on which guided pairs are near, or far, as the guidance says."""
+    sizes = {kind: len(table.entities) for kind, table in tables.items()}
+    signed, absolute = guidance_degrees(blocks, sizes)
+    kinds = list(tables)
+    if settings.reference is not None:
+        kinds = [settings.reference, *(kind for kind in kinds if kind != settings.reference)]
+    views = {kind: _view(kind, tables[kind], absolute[kind], settings, rng) for kind in kinds}
+    if settings.solver == "dense":
+        axes, parts = _dense(views, blocks, signed, settings)
+    else:
+        axes, parts = _whitened(views, blocks, signed, absolute, settings, rng)
+    signs = _signs(np.vstack([parts[kind] for kind in tables]))
+    found = {kind: views[kind].given(parts[kind] * signs) for kind in tables}
+    return Projected(axes.values, found, {kind: views[kind].ridge for kind in tables}, absolute)
+
+
+def _view(
+    kind: str, table: KindTable, degrees: FloatArray, settings: CoreSettings, rng: np.random.Generator
+) -> _View:
+    """Prepare one kind: scale its features, take a kernel of them, and find their weighted mean."""
+    X = table.matrix
+    one_hot = X is None
+    if X is None:
+        X = csr_array(eye_array(len(table.entities), format="csr"))
+    asked = (settings.kernels or {}).get(kind)
+    kernel, back, scale = None, None, None
+    if settings.standardize and not one_hot:
+        scale = _deviations(X)
+    if asked is not None:
+        chosen = kernel_settings(kind, asked)
+        kernel = kernel_map(X, chosen, rng, None if chosen["kernel"] == "precomputed" else scale)
+        columns = kernel.columns(X)
+        back = kernel_root(kernel, X)
+        features: Any = columns @ back
+        one_hot = False
+    else:
+        columns, features = X, scaled_columns(X, scale)
+    weights = degrees if settings.center else np.zeros(0)
+    mean = weighted_mean(features, weights) if settings.center else np.zeros(features.shape[1])
+    column_mean = weighted_mean(columns, weights) if settings.center else np.zeros(columns.shape[1])
+    return _View(
+        CenteredFeatures(features, mean),
+        degrees,
+        settings.regularization[kind],
+        one_hot,
+        kernel,
+        back,
+        column_mean,
+        scale,
+    )
+
+
+def _deviations(X: Any) -> FloatArray:
+    """Give the standard deviation of every feature; 1 where it never varies."""
+    squares = X.multiply(X) if issparse(X) else X**2
+    means = np.asarray(X.mean(axis=0)).ravel()
+    variances = np.asarray(squares.mean(axis=0)).ravel() - means**2
+    constant = variances <= 1e-12 * np.maximum(means**2, np.finfo(float).tiny)
+    return np.where(constant, 1.0, np.sqrt(np.where(constant, 1.0, variances)))
+
+
+def _dense(
+    views: Mapping[str, _View], blocks: Blocks, signed: Mapping[str, FloatArray], settings: CoreSettings
+) -> tuple[Axes, dict[str, FloatArray]]:
+    """Form both quadratic forms and solve the generalised problem."""
+    tables = {kind: view.table for kind, view in views.items()}
+    widths = [table.shape[1] for table in tables.values()]
+    ridges = np.concatenate([np.full(w, v.ridge) for w, v in zip(widths, views.values(), strict=True)])
+    A = quadratic_form({pair: -block for pair, block in blocks.items()}, signed, tables)
+    A[np.diag_indices_from(A)] += ridges
+    absolute = {kind: view.degrees for kind, view in views.items()}
+    degrees = signed if settings.degree == "signed" else absolute
+    B = block_diag(*(_gram(table, degrees[kind]) for kind, table in tables.items()))
+    B[np.diag_indices_from(B)] += ridges
+    k = min(settings.n_components, len(A))
+    if settings.reference is None:
+        axes = generalized_axes(A, B, k)
+    else:
+        units = np.concatenate([np.full(w, v.unit) for w, v in zip(widths, views.values(), strict=True)])
+        first = widths[0]
+        axes = reference_axes(A, B[:first, :first], first, k, _free(views), np.diag(units[first:]))
+    return axes, dict(zip(views, np.split(axes.vectors, np.cumsum(widths)[:-1]), strict=True))
+
+
+def _gram(table: CenteredFeatures, weights: FloatArray) -> FloatArray:
+    centred = table.dense()
+    return np.asarray(centred.T @ (weights[:, None] * centred))
+
+
+def _whitened(
+    views: Mapping[str, _View],
+    blocks: Blocks,
+    signed: Mapping[str, FloatArray],
+    absolute: Mapping[str, FloatArray],
+    settings: CoreSettings,
+    rng: np.random.Generator,
+) -> tuple[Axes, dict[str, FloatArray]]:
+    """Solve the ordinary problem of C = F' (D⁺ − D + W) F in coordinates F in which every kind has size 1."""
+    turns = {kind: _turn(view, settings, rng) for kind, view in views.items()}
+    features = {kind: views[kind].table @ turn for kind, turn in turns.items()}
+    diagonal = {kind: absolute[kind] - signed[kind] for kind in views}
+    widths = [turn.shape[1] for turn in turns.values()]
+    total, k = sum(widths), min(settings.n_components, sum(widths))
+    if settings.reference is not None:
+        A = np.eye(total) - quadratic_form(blocks, diagonal, features)
+        grams = [views[kind].unit * _turned_gram(turn) for kind, turn in list(turns.items())[1:]]
+        ridge_form = block_diag(*grams) if grams else np.zeros((0, 0))
+        axes = reference_axes(A, None, widths[0], k, _free(views), ridge_form)
+    elif total <= max(FORMED_SIDE, 2 * k + 2):
+        axes = leading_axes(quadratic_form(blocks, diagonal, features), k, rng)
+    else:
+        axes = leading_axes(GuidedOperator(blocks, diagonal, features), k, rng)
+    parts = np.split(axes.vectors, np.cumsum(widths)[:-1])
+    return axes, {kind: turn.matmat(part) for (kind, turn), part in zip(turns.items(), parts, strict=True)}
+
+
+def _turn(view: _View, settings: CoreSettings, rng: np.random.Generator) -> LinearOperator:
+    if view.one_hot:
+        return one_hot_whitening(view.degrees, view.ridge, settings.center)
+    return whitening(view.table.weighted(view.degrees), view.ridge, settings.rank, rng)
+
+
+def _turned_gram(turn: LinearOperator) -> FloatArray:
+    full = turn.matmat(np.eye(turn.shape[1]))
+    return np.asarray(full.T @ full)
+
+
+def _free(views: Mapping[str, _View]) -> str:
+    return ", ".join(list(views)[1:])
+
+
+def _signs(stacked: FloatArray) -> FloatArray:
+    """Give the signs that make the largest entry of every column positive, the first among equals."""
+    sizes = np.abs(stacked)
+    largest = (sizes >= (1.0 - 1e-6) * sizes.max(axis=0)).argmax(axis=0)
+    signs = np.sign(stacked[largest, np.arange(stacked.shape[1])])
+    return np.where(signs == 0, 1.0, signs)
