@@ -23,6 +23,7 @@ GROUPS = {
         "ACAS",
         "CODE",
         "PSDCODE",
+        "MKPE",
         "MultiCODE",
         "ParametricEmbedding",
         "SDR",
@@ -32,6 +33,12 @@ GROUPS = {
         "SupervisedSNE",
         "SupervisedTSNE",
         "KGEmbedding",
+        "DocumentNetwork",
+        "ContentOnly",
+        "LinkOnly",
+        "RTM",
+        "CESNA",
+        "SPML",
         "load_model",
     ),
     "Settings of cohort models": (
@@ -65,6 +72,7 @@ GROUPS = {
         "cohort_neighbors",
         "neighbor_preservation",
         "RankingReport",
+        "LinkReport",
         "scores",
     ),
 }

@@ -155,7 +155,7 @@ class Guidance:
         return self
 
     def balanced(self) -> Self:
-        """Let all pairs of kinds count the same: equal sums of |weight|, the heavier made lighter."""
+        """Let all pairs of kinds count the same: equal sums of sizes of weights, the heavier made lighter."""
         self._balanced = True
         return self
 
@@ -280,7 +280,7 @@ class Guidance:
 
 
 def _evened(blocks: dict[tuple[str, str], SparseArray]) -> dict[tuple[str, str], SparseArray]:
-    """Scale all blocks down to the smallest sum of |weight|, each pair counted once."""
+    """Scale all blocks down to the smallest sum of sizes of weights, each pair counted once."""
     totals = {
         key: float(np.abs(block.data).sum()) / (2 if key[0] == key[1] else 1) for key, block in blocks.items()
     }

@@ -32,6 +32,7 @@ from relscape.threads import one_thread
 __all__ = [
     "CoEmbeddingModel",
     "Part",
+    "TwoKindsModel",
     "check_integer",
     "check_number",
     "generator",
@@ -50,11 +51,11 @@ class Part(NamedTuple):
     relation: RelationOperator
 
 
-class CoEmbeddingModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TwoKindsModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the models that place row and column objects of one relation in one space.
 
-    A subclass gives ``_embed`` (fit a checked relation, setting ``row_embedding_`` and
-    ``column_embedding_``, NaN where an object has no place), ``_place_rows`` and ``_place_columns``.
+    A subclass gives ``fit``, which reads the relation by ``_read`` and sets ``row_embedding_`` and
+    ``column_embedding_``, NaN where an object has no place.
     """
 
     n_components: int
@@ -64,36 +65,17 @@ class CoEmbeddingModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerM
     column_entities_: EntitySet
 
     @abstractmethod
-    def _embed(self, relation: RelationOperator) -> None:
-        """Fit a nonnegative relation."""
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Place the row and column objects of a relation."""
 
-    @abstractmethod
-    def _place_rows(self, new: SparseArray) -> FloatArray:
-        """Place new rows (q × n) on the fitted map; NaN for those without any known relation."""
-
-    @abstractmethod
-    def _place_columns(self, new: SparseArray) -> FloatArray:
-        """Place new columns, given transposed (q × m)."""
-
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Place the row and column objects of a relation.
-
-        Parameters
-        ----------
-        X : array, sparse array, data frame or RelationalData
-            m × n, nonnegative; a larger weight means more strongly related. Frames are wide, one
-            column a column object; ids are remembered.
-        y : None
-            Not used; for scikit-learn's pipelines.
-        """
+    def _read(self, X: Any) -> RelationOperator:
+        """Read the relation to fit, and keep its names, digest and sums."""
         check_integer("n_components", self.n_components, 1)
         given = read_relation(self, X)
         self.row_entities_, self.column_entities_ = given.rows, given.columns
         self.data_fingerprint_ = given.fingerprint
         self._note_degrees(given.relation)
-        with one_thread():  # sums over several threads would end in other last digits
-            self._embed(given.relation)
-        return self
+        return given.relation
 
     def _note_degrees(self, relation: RelationOperator) -> None:
         """Keep the row and column sums, and warn of objects without any relation."""
@@ -121,7 +103,7 @@ class CoEmbeddingModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerM
             warnings.warn(
                 f"{' and '.join(missing)} have no relation at all and get no place on the map.",
                 RelscapeWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _defined_part(self, relation: RelationOperator) -> Part:
@@ -135,18 +117,6 @@ class CoEmbeddingModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerM
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
         """Fit and return the row objects' coordinates."""
         return self.fit(X, y, **fit_params).row_embedding_
-
-    def transform(self, X: Any) -> FloatArray:
-        """Place new row objects by their relations to the fitted columns (q × n)."""
-        check_is_fitted(self)
-        new, names = read_new(self, X, axis=0)
-        return told_of_lost(self._place_rows(new), names, self.row_entities_.kind)
-
-    def transform_columns(self, X: Any) -> FloatArray:
-        """Place new column objects by their relations to the fitted rows (m × q)."""
-        check_is_fitted(self)
-        new, names = read_new(self, X, axis=1)
-        return told_of_lost(self._place_columns(new.T.tocsr()), names, self.column_entities_.kind)
 
     @property
     def _n_features_out(self) -> int:
@@ -189,6 +159,54 @@ class CoEmbeddingModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _column_fields(self) -> dict[str, AnyArray]:
         return {"degree": self.column_degrees_}
+
+
+class CoEmbeddingModel(TwoKindsModel):
+    """Base of the models of two kinds that can also place new objects.
+
+    A subclass gives ``_embed`` (fit a checked relation, setting ``row_embedding_`` and
+    ``column_embedding_``, NaN where an object has no place), ``_place_rows`` and ``_place_columns``.
+    """
+
+    @abstractmethod
+    def _embed(self, relation: RelationOperator) -> None:
+        """Fit a nonnegative relation."""
+
+    @abstractmethod
+    def _place_rows(self, new: SparseArray) -> FloatArray:
+        """Place new rows (q × n) on the fitted map; NaN for those without any known relation."""
+
+    @abstractmethod
+    def _place_columns(self, new: SparseArray) -> FloatArray:
+        """Place new columns, given transposed (q × m)."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Place the row and column objects of a relation.
+
+        Parameters
+        ----------
+        X : array, sparse array, data frame or RelationalData
+            m × n, nonnegative; a larger weight means more strongly related. Frames are wide, one
+            column a column object; ids are remembered.
+        y : None
+            Not used; for scikit-learn's pipelines.
+        """
+        relation = self._read(X)
+        with one_thread():  # sums over several threads would end in other last digits
+            self._embed(relation)
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Place new row objects by their relations to the fitted columns (q × n)."""
+        check_is_fitted(self)
+        new, names = read_new(self, X, axis=0)
+        return told_of_lost(self._place_rows(new), names, self.row_entities_.kind)
+
+    def transform_columns(self, X: Any) -> FloatArray:
+        """Place new column objects by their relations to the fitted rows (m × q)."""
+        check_is_fitted(self)
+        new, names = read_new(self, X, axis=1)
+        return told_of_lost(self._place_columns(new.T.tocsr()), names, self.column_entities_.kind)
 
 
 def group_of(entities: EntitySet, points: FloatArray, keep: BoolArray, learned: dict[str, AnyArray]) -> Group:
