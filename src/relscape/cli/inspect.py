@@ -11,6 +11,7 @@ from relscape import progress
 from relscape.cli import reading
 from relscape.cli.cohort_report import print_scores
 from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.network_source import has_network
 from relscape.cli.placing import has_cohorts
 from relscape.cli.reading import Reading
 from relscape.data import Relation
@@ -154,6 +155,11 @@ def score(
         if has_cohorts(joint):
             _tell_cohort_scores(joint, map_path, as_json)
             return
+        if has_network(joint):
+            raise ParameterError(
+                f"{map_path} is a map of linked documents, measured by where links stand: 'relscape network "
+                f"score {map_path} LINKS'."
+            )
         source = Reading(
             tuple(files or ()), rows, columns, weight, dataset=dataset, relation=relation, encoding=encoding
         )

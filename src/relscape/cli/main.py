@@ -10,7 +10,20 @@ from typing import Annotated, Any
 import typer
 
 from relscape import __version__, progress
-from relscape.cli import coembed, cohorts, demo, doctor, inspect, kg, move, picture, placing, reproduce, sets
+from relscape.cli import (
+    coembed,
+    cohorts,
+    demo,
+    doctor,
+    inspect,
+    kg,
+    move,
+    network,
+    picture,
+    placing,
+    reproduce,
+    sets,
+)
 from relscape.cli.console import Bars, complain
 from relscape.errors import RelscapeError, RelscapeWarning
 
@@ -38,6 +51,7 @@ app.command()(inspect.score)
 app.command()(inspect.info)
 app.command()(reproduce.reproduce)
 app.add_typer(kg.app, name="kg")
+app.add_typer(network.app, name="network")
 app.add_typer(sets.app, name="datasets")
 app.command()(doctor.doctor)
 

@@ -28,6 +28,9 @@ def plot(
     title: Annotated[str | None, typer.Option(help="Title of the picture.")] = None,
     size: Annotated[str, typer.Option(help="Width and height in inches.")] = "11x8",
     full: Annotated[bool, typer.Option("--full", help="Show all points, also far outliers.")] = False,
+    links: Annotated[
+        bool, typer.Option("--links", help="Draw the relations that the map carries as lines.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
 ) -> None:
     """Draw a map with readable labels; one of cohorts with their prototypes, unless --color says else."""
@@ -41,10 +44,12 @@ def plot(
         joint = joint.layout(layout or "axes", _two_axes(axes or "1,2", joint.n_components))
     target = output or Path(f"{map_path}".rstrip("/\\") + ".png")
     sides = _two_numbers(size, "--size", "11x8")
-    if shows_cohorts(joint) and kinds is None and color is None:
+    if shows_cohorts(joint) and kinds is None and color is None and not links:
         figure = draw_cohorts(joint, labels=labels, title=title, size=sides, full=full)
     else:
-        figure = draw_map(joint, kinds=kinds, color=color, labels=labels, title=title, size=sides, full=full)
+        figure = draw_map(
+            joint, kinds=kinds, color=color, labels=labels, title=title, size=sides, full=full, links=links
+        )
     save_picture(figure, target)
     if as_json:
         print_json({"picture": str(target)})

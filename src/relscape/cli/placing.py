@@ -9,6 +9,7 @@ import typer
 
 from relscape.cli import reading
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.network_source import has_network
 from relscape.cli.newcomers import new_samples, renamed
 from relscape.cli.reading import Reading
 from relscape.data import RelationalData
@@ -56,7 +57,8 @@ def place(
         source = source.filled_from(old.provenance.get("source", {}))
         if missing is not None and not has_cohorts(old):
             raise ParameterError("--missing is for maps of cohorts that were made from a table of features.")
-        data = new_samples(source, old, missing) if has_cohorts(old) else _new_things(source, old)
+        by_contents = has_cohorts(old) or has_network(old)
+        data = new_samples(source, old, missing) if by_contents else _new_things(source, old)
         fresh = kind or _kind_of_the_new(data, old)
         grown = place_on(old, data, fresh)
         if output is not None:

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, issparse
 from relscape.data.dataset import RelationalData
 from relscape.data.entities import EntitySet
 from relscape.data.frames import arrow_table
-from relscape.data.labels import as_text, match, number_together
+from relscape.data.labels import as_text, match, number, number_together
 from relscape.data.relation import Relation
 from relscape.errors import DataError, RelscapeWarning, listing
 from relscape.protocols import IntArray, TextArray
@@ -71,13 +71,16 @@ def read_links(links: Any, ids: TextArray, undirected: bool = False) -> IntArray
 def linked_documents(links: Any) -> EntitySet:
     """Name the documents that links are between, where nothing else says which there are.
 
-    Those of an n × n array are numbered, those of pairs by position up to the largest; names are sorted.
+    Those of an n × n array are numbered, those of pairs by position up to the largest; names are sorted. A
+    graph may have documents without links.
     """
     if isinstance(links, RelationalData):
         documents = links.entities[link_relation(links).rows]
         return EntitySet(documents.kind, documents.ids, documents.labels, documents.fields)
     if _is_array(links) and _is_table(links):
         return EntitySet(DOCUMENT, as_text(range(links.shape[0])))
+    if _is_graph(links):
+        return EntitySet(DOCUMENT, number(list(links.nodes()), "links")[0])
     ends = _ends(links, None)
     if ends.named:
         return EntitySet(DOCUMENT, number_together(ends.sources, ends.targets, "links")[0])
@@ -104,7 +107,7 @@ def _ends(links: Any, n: int | None) -> _Ends:
         ids = links.entities[relation.rows].ids
         rows, columns = _nonzero(relation.matrix)
         return _Ends(ids[rows], ids[columns], named=True)
-    if hasattr(links, "edges") and hasattr(links, "is_directed"):
+    if _is_graph(links):
         return _ends_of_graph(links)
     if hasattr(links, "__arrow_c_stream__"):
         return _ends_of_frame(links)
@@ -167,6 +170,10 @@ def _ends_of_pairs(pairs: Iterable[Any]) -> _Ends:
 
 def _is_position(name: Any) -> bool:
     return isinstance(name, int | np.integer) and not isinstance(name, bool)
+
+
+def _is_graph(links: Any) -> bool:
+    return hasattr(links, "edges") and hasattr(links, "is_directed")
 
 
 def _is_array(links: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Group, Map
-from relscape.plot import canvas, frame, legend, texts
+from relscape.plot import canvas, frame, legend, lines, texts
 from relscape.plot.coloring import Coloring, color_by_field, color_by_kind
 from relscape.plot.fields import newly_placed
 from relscape.plot.palette import DARK, LIGHT, MARKERS, Theme
@@ -47,6 +47,7 @@ def draw_map(
     dark: bool = False,
     full: bool = False,
     longest: int | None = None,
+    links: bool | str = False,
 ) -> Figure:
     """Draw a map, its kinds told apart by marker and colour, the most important things by name.
 
@@ -61,8 +62,8 @@ def draw_map(
         field are grey. A field where most things have a value of their own is refused.
     labels : int or mapping of kind to int, optional
         At most how many names to write, in all or for each kind; 40 in all when not said. New things
-        put on the map come first, then those of largest "contribution", "prominence", "degree" or
-        "mass", or those farthest out when no such field is known, as far as they find room.
+        put on the map come first, then those of largest "contribution", "prominence", "degree",
+        "mass" or "links in", or those farthest out when no such field is known, as far as they find room.
     title : str, optional
         Instead of the names of the kinds.
     size : pair of float
@@ -75,9 +76,13 @@ def draw_map(
     longest : int, optional
         At most how many letters of a name to write; 26 when not said, or 48 for a kind of which few
         names are written.
+    links : bool or str
+        Whether to draw the relations that travel with the map as thin lines, as far as their kinds are in the
+        picture; or the name of one. Of more than 20,000 a random sample is drawn.
     """
     texts.check_longest(longest)
     groups = _groups(map_, kinds)
+    relations = lines.chosen_relations(map_, groups, links)
     theme = DARK if dark else LIGHT
     width, height = canvas.checked_size(size)
     drawn = np.vstack([group.drawn for group in groups])
@@ -88,12 +93,13 @@ def draw_map(
     figure, axes = canvas.empty_figure(width, height, key.width, theme)
     corners = canvas.set_frame(figure, axes, frame.limits(drawn, full))
     layers = _layers(styles, texts.label_counts(labels, groups), corners)
+    joined = lines.lines_caption(lines.draw_lines(axes, relations, groups, theme), relations)
     for layer in sorted(layers, key=lambda layer: (layer.coloring.opacity, -len(layer.group))):
         _draw_layer(axes, layer, theme)
     canvas.caption_axes(axes, map_, theme)
     shown = _write_labels(axes, layers, longest, theme)
     key.draw(figure, canvas.TOP)
-    _head_and_foot(figure, map_, layers, title, shown, theme)
+    _head_and_foot(figure, map_, layers, title, [*_label_notes(layers, shown), joined], theme)
     return figure
 
 
@@ -182,7 +188,7 @@ def _label_notes(layers: list[_Layer], shown: int) -> list[str]:
 
 
 def _head_and_foot(
-    figure: Figure, map_: Map, layers: list[_Layer], title: str | None, shown: int, theme: Theme
+    figure: Figure, map_: Map, layers: list[_Layer], title: str | None, told: list[str], theme: Theme
 ) -> None:
     heading = " and ".join(layer.group.kind for layer in layers) if title is None else title
     sizes = [f"{layer.group.kind} {len(layer.group):,}" for layer in layers]
@@ -190,7 +196,7 @@ def _head_and_foot(
     outside = sum(int((~layer.inside).sum()) for layer in layers)
     notes = [
         frame.layout_caption(map_.drawn_by),
-        *_label_notes(layers, shown),
+        *told,
         frame.outside_caption(outside),
     ]
     canvas.write_around(figure, heading, below, " · ".join(note for note in notes if note), theme)

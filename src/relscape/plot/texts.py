@@ -28,7 +28,7 @@ __all__ = [
     "quiet_glyphs",
 ]
 
-IMPORTANCE_FIELDS = ("contribution", "prominence", "degree", "mass")
+IMPORTANCE_FIELDS = ("contribution", "prominence", "degree", "mass", "links in")
 DEFAULT_LABELS = 40
 MOST_LABELS = 500
 LONGEST = 26
