@@ -205,6 +205,19 @@ def test_missing_links_of_a_document(files, made):
     assert shown.out.count("known") == 2
 
 
+def test_a_name_on_the_map_is_a_document_whatever_it_looks_like(files):
+    """Titles make ids: one with a question mark, one that is a file's name, too."""
+    for name in ("docs.csv", "links.csv"):
+        text = Path(name).read_text().replace("d00", "Why 3?").replace("d01", "notes.csv")
+        Path(name).write_text(text)
+    Path("notes.csv").write_text("doc,abstract\nn1,bread jam\n")
+    files("network", "docs.csv", "links.csv", "--text", "abstract", "--id", "doc", *QUICK)
+    for asked in ("Why 3?", "doc:Why 3?", "notes.csv"):
+        done = files("network", "suggest", "map", asked, "--json")
+        assert done.code == 0, done.err
+        assert list(done.json["suggestions"]) == [asked]
+
+
 def test_new_documents(files, made):
     Path("new.csv").write_text("doc,abstract\nn1,bread jam honey and jam\nn2,elm oak oak ash and yew\n")
     told = files("network", "suggest", made, "new.csv", "-n", 4, "--json").json
@@ -237,7 +250,7 @@ def test_score(files, made):
     Path("test.csv").write_text("from,to\nd00,d09\nd01,d13\nd05,d04\nd00,d03\n")
     done = files("network", "score", made, "test.csv")
     assert done.code == 0, done.err
-    assert "Ranks are among 23 other documents; 12 is chance." in done.out
+    assert "Ranks are among 23 other documents, realistic where scores tie; 12 is chance." in done.out
     assert "1 of the 4 links are ones that the map was made from" in done.err
     told = files("network", "score", made, "test.csv", "--json").json
     model = revive(rs.Map.load(made).model_state)

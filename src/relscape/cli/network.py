@@ -237,6 +237,7 @@ def _tell(
     if report is not None:
         say(f"Where {report.n_links:,} links that were kept aside stand among all {len(group) - 1:,} others:")
         print_table(HEADER, report.rows())
+        say("Where scores tie, ranks are realistic.")
         say("The map is made without them; leave --hold-out away to use all links.")
     say(f"Made in {seconds:.1f} s.")
     linked = np.asarray(group.fields["links out"]) + np.asarray(group.fields["links in"])

@@ -78,13 +78,17 @@ def suggest(
 
 
 def _are_files(targets: list[str], joint: Map) -> bool:
-    """Tell files from documents: by their being there, else by having an ending and no kind before."""
-    files = [Path(target).exists() or any(sign in target for sign in "*?[") for target in targets]
+    """Tell files from documents: what is on the map is a document, whatever its name."""
+    group = joint.group(joint.groups[0])
+    names = [target.removeprefix(f"{joint.groups[0]}:") for target in targets]
+    known = [name in group.places or name in group.shown for name in names]
+    files = [
+        not on_map and (Path(target).exists() or any(sign in target for sign in "*?["))
+        for target, on_map in zip(targets, known, strict=True)
+    ]
     if not any(files):
-        kinds = {target.partition(":")[0] for target in targets if ":" in target}
-        group = joint.group(joint.groups[0])
-        unlike = [target for target in targets if target not in group.places and target not in group.shown]
-        return not kinds and len(unlike) == len(targets) and all(Path(name).suffix for name in unlike)
+        strange = not any(known) and not any(":" in target for target in targets)
+        return strange and all(Path(name).suffix for name in targets)
     if not all(files):
         lone = targets[files.index(False)]
         raise ParameterError(f"{lone}: there is no such file; ask about documents, or files of new ones.")
@@ -170,7 +174,7 @@ def score(
         print_json({"map": str(map_path), "candidates": n - 1, "fitted": fitted, **told})
         return
     print_table(HEADER, (report.filtered if filtered else report).rows())
-    say(f"Ranks are among {n - 1:,} other documents; {n / 2:,.0f} is chance.")
+    say(f"Ranks are among {n - 1:,} other documents, {ties} where scores tie; {n / 2:,.0f} is chance.")
     if fitted:
         aside(f"{fitted:,} of the {len(pairs):,} links are ones that the map was made from.")
     next_step(f"relscape network suggest {map_path} {model.row_entities_.kind}:ID")
