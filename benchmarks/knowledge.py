@@ -3,9 +3,10 @@
 All train vectors of length 100 by the margin loss with two corruptions a triple, in batches of 4,831 triples.
 A corruption may happen to be a known fact, but for "filtered" (two threads), relscape's default, which then
 draws another. Quality is the filtered MRR of the same 1,000 validation triples, each program with its default
-corruptions; the same code ranks for all, and its time does not count. PyKEEN's evaluator ranks a few test
-triples, with the vectors that relscape ranks, and its time is scaled to all of them. Every program is taken
-at its best number of threads, one or two.
+corruptions; the same code ranks for all, and its time does not count. PyKEEN's evaluator ranks some test
+triples, with the vectors that relscape ranks: fewer and more of them, which tells what it does once and what
+for every triple, and so how long all would take. Every program is timed over the same epochs, as often, and
+taken at its best number of threads, one or two.
 
 Budgets: TransE trains 30 × as many triples a second as PyKEEN's, TransPES 0.3 × as many as TransE; ranking
 FB15k's test triples takes at most 3 × the bare products, 1/80 of PyKEEN's time, and less than 1 GB.
@@ -28,22 +29,23 @@ import numpy as np
 
 from benchmarks import harness
 from benchmarks.harness import Measure, in_own_process, measured, report, show
-from benchmarks.knowledge_trainers import (
-    LENGTH,
-    Trainer,
-    numpy_trainer,
-    pykeen_trainer,
-    pykeen_weights,
-    relscape_trainer,
+from benchmarks.knowledge_rankers import (
+    SAMPLES,
+    of_all_triples,
+    prepare_products,
+    prepare_pykeen_ranking,
+    prepare_ranking,
+    trained,
 )
-from relscape import KGEmbedding, KnowledgeGraph
+from benchmarks.knowledge_trainers import Trainer, numpy_trainer, pykeen_trainer, relscape_trainer
+from relscape import KnowledgeGraph
 from relscape.datasets import load_fb15k
 from relscape.errors import StorageError
 
 EPOCHS = 5  # timed at once
 MARKS = (10, 20, 40)  # seconds of training after which quality is looked at
 RANKED = ("TransE", "DistMult", "TransPES")
-RANKED_EPOCHS, SAMPLE, SAMPLE_BATCH = 10, 256, 8
+RANKED_EPOCHS = 10
 # Fast-TransX as published by its authors: TransE on FB15k, length 50, one corruption, 1,000 epochs in 42 s
 # with 8 threads on the 4 cores of an i7-6700K.
 PUBLISHED_RATE, PUBLISHED_CORES = 1_000 * 483_142 / 42, 4
@@ -51,8 +53,8 @@ PUBLISHED_RATE, PUBLISHED_CORES = 1_000 * 483_142 / 42, 4
 
 def prepare_training(trainer: Trainer) -> Callable[[], str]:
     """Train a first epoch, which compiles; the work is some more."""
-    trainer.epoch()
-    return lambda: [trainer.epoch() for _ in range(EPOCHS)][-1]
+    trainer.train(1)
+    return lambda: trainer.train(EPOCHS)
 
 
 def prepare_quality(graph: KnowledgeGraph, trainer: Trainer, model: str) -> Callable[[], str]:
@@ -60,98 +62,18 @@ def prepare_quality(graph: KnowledgeGraph, trainer: Trainer, model: str) -> Call
     from relscape.models.knowledge_validation import Validation, Validator
 
     look = Validator(graph, Validation(triples=1_000), np.random.default_rng(0)).look
-    look(_trained(model, *trainer.vectors()))  # compile
+    look(trained(model, *trainer.vectors()))  # compile
 
     def work() -> str:
         spent, epochs, told = 0.0, 0, []
         for mark in MARKS:
             while spent < mark:
                 started = time.perf_counter()
-                trainer.epoch()
+                trainer.train(1)
                 spent, epochs = spent + time.perf_counter() - started, epochs + 1
-            figures = look(_trained(model, *trainer.vectors()))
+            figures = look(trained(model, *trainer.vectors()))
             told.append(f"{figures['mrr']:.3f} after {spent:.0f} s")
         return f"MRR {', '.join(told)}; {epochs} epochs"
-
-    return work
-
-
-def _trained(model: str, entities: Any, relations: Any, norm: str = "auto") -> Any:
-    """Give an energy with these vectors, ready to rank."""
-    from relscape.models.knowledge_scoring import Trained
-    from relscape.objectives.energies.base import assemble
-
-    plan = KGEmbedding(model, LENGTH, norm=norm).check()
-    return Trained(plan.energy, assemble(entities, relations), plan.settings)
-
-
-def _stored(folder: Path, model: str) -> Any:
-    vectors = np.load(folder / f"{model}.npz")
-    return _trained(model, vectors["E"], vectors["R"], "l2" if model == "TransE" else "auto")
-
-
-def prepare_ranking(folder: Path, graph: KnowledgeGraph, model: str) -> Callable[[], str]:
-    trained = _stored(folder, model)
-    trained.rank(graph.test[:100], graph)  # compile
-
-    def work() -> str:
-        return f"filtered MRR {trained.rank(graph.test, graph).mrr:.4f}"
-
-    return work
-
-
-def prepare_products(folder: Path, graph: KnowledgeGraph, repeated: bool) -> Callable[[], str]:
-    """Multiply all entities with one vector a question, in blocks as the ranking does; nothing else."""
-    from relscape.scores.rank_counts import BLOCK_BYTES
-
-    E = np.load(folder / "TransE.npz")["E"]
-    asked = [graph.test[:, columns] for columns in ([0, 1], [2, 1])]
-    entities = np.concatenate([(a if repeated else np.unique(a, axis=0))[:, 0] for a in asked])
-    found = np.empty((BLOCK_BYTES // (8 * len(E)), len(E)), dtype=E.dtype)
-
-    def work() -> str:
-        for start in range(0, entities.size, len(found)):
-            rows = E[entities[start : start + len(found)]]
-            np.matmul(rows, E.T, out=found[: len(rows)])
-        return f"{entities.size:,} questions"
-
-    return work
-
-
-def prepare_pykeen_ranking(
-    folder: Path, graph: KnowledgeGraph, model: str, threads: int
-) -> Callable[[], str]:
-    """Rank a sample of the test triples by PyKEEN's evaluator, with the vectors that relscape ranks."""
-    import torch
-    from pykeen.evaluation import RankBasedEvaluator
-    from pykeen.models import DistMult, TransE
-    from pykeen.triples import CoreTriplesFactory
-
-    torch.set_num_threads(threads)
-    facts = CoreTriplesFactory(torch.from_numpy(graph.train), graph.n_entities, graph.n_relations)
-    if model == "TransE":
-        peer = TransE(triples_factory=facts, embedding_dim=LENGTH, scoring_fct_norm=2)
-    else:
-        peer = DistMult(triples_factory=facts, embedding_dim=LENGTH)
-    trained = _stored(folder, model)
-    with torch.no_grad():
-        for table, name in zip(pykeen_weights(peer), ("entities", "relations"), strict=True):
-            table.copy_(torch.from_numpy(trained.params[name]))
-    sample = np.random.default_rng(0).choice(graph.test, SAMPLE, replace=False)
-    ours = trained.rank(sample, graph).mrr
-    parts = [torch.from_numpy(part) for part in (graph.train, graph.valid, graph.test)]
-    evaluator = RankBasedEvaluator(filtered=True)
-
-    def work() -> str:
-        found = evaluator.evaluate(
-            peer,
-            torch.from_numpy(sample),
-            batch_size=SAMPLE_BATCH,
-            use_tqdm=False,
-            additional_filter_triples=parts,
-        )
-        mrr = found.get_metric("both.realistic.inverse_harmonic_mean_rank")
-        return f"scaled from {SAMPLE} triples; their MRR {mrr:.4f}, by relscape {ours:.4f}"
 
     return work
 
@@ -195,11 +117,12 @@ RANKING: dict[str, Case] = {
         for model in RANKED
     },
     **{
-        f"PyKEEN ranks {model}, {title}": (
-            lambda folder, graph, m=model, n=threads: prepare_pykeen_ranking(folder, graph, m, n)
+        f"PyKEEN ranks {model}, {title}, {size} triples": (
+            lambda folder, graph, m=model, n=threads, s=size: prepare_pykeen_ranking(folder, graph, m, n, s)
         )
         for model in ("TransE", "DistMult")
         for title, threads in (("1 thread", 1), ("2 threads", 2))
+        for size in SAMPLES
     },
 }
 CASES = {**TRAINING, **QUALITY, **RANKING}
@@ -257,15 +180,10 @@ def ranking(folder: Path, graph: KnowledgeGraph) -> None:
     for model in RANKED:
         settings = {"norm": "l2"} if model == "TransE" else {}
         trainer = relscape_trainer(graph, model, 2, **settings)
-        for _ in range(RANKED_EPOCHS):
-            trainer.epoch()
+        trainer.train(RANKED_EPOCHS)
         entities, relations = trainer.vectors()
         np.savez(folder / f"{model}.npz", E=entities, R=relations)
-    rows = measured_rows(RANKING, folder)
-    scale = len(graph.test) / SAMPLE
-    for name, row in rows.items():
-        if name.startswith("PyKEEN"):
-            rows[name] = replace(row, wall=row.wall * scale, cpu=row.cpu * scale)
+    rows = of_all_triples(measured_rows(RANKING, folder), len(graph.test))
     show("knowledge ranking: FB15k, 59,071 test triples, both sides", rows, "bare products")
     for model in RANKED:
         row = rows[f"relscape {model}"]
@@ -296,7 +214,7 @@ def measured_rows(cases: dict[str, Case], folder: Path) -> dict[str, Measure]:
 def run_case(case: str, folder: str) -> None:
     """Measure one case; the child process's part."""
     warnings.simplefilter("ignore")
-    harness.REPEATS = 1 if case in QUALITY or "PyKEEN" in case else 3
+    harness.REPEATS = 1 if case in QUALITY else 3
     found = measured(lambda: CASES[case](Path(folder), load_fb15k()))
     whole = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     report(replace(found, note=f"{found.note}{found.note and '; '}{whole:.0f} MB in all"))

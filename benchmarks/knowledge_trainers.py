@@ -15,9 +15,9 @@ PYKEEN_RATE = 0.01  # after three epochs the best of 0.003, 0.01 and 0.03
 
 
 class Trainer(NamedTuple):
-    """A training under way: one epoch more, with what to tell of it, and the vectors so far."""
+    """A training under way: so many epochs more, with what to tell of the last, and the vectors so far."""
 
-    epoch: Callable[[], str]
+    train: Callable[[int], str]
     vectors: Callable[[], tuple[Any, Any]]
 
 
@@ -35,11 +35,12 @@ def relscape_trainer(
     run = begin(plan, graph, 0)
     data = training_data(plan, graph, run.hints)
 
-    def epoch() -> str:
-        found = train_epoch(plan.energy, run.params, run.state, data, plan.engine)
+    def train(epochs: int) -> str:
+        for _ in range(epochs):
+            found = train_epoch(plan.energy, run.params, run.state, data, plan.engine)
         return f"{found.active_share:.0%} of pairs active"
 
-    return Trainer(epoch, lambda: (run.params["entities"], run.params["relations"]))
+    return Trainer(train, lambda: (run.params["entities"], run.params["relations"]))
 
 
 def pykeen_trainer(graph: KnowledgeGraph, threads: int) -> Trainer:
@@ -60,15 +61,15 @@ def pykeen_trainer(graph: KnowledgeGraph, threads: int) -> Trainer:
         optimizer_kwargs={"lr": PYKEEN_RATE},
         negative_sampler_kwargs=corrupting,
     )
-    epochs = 0
+    done = 0
 
-    def epoch() -> str:
-        nonlocal epochs
-        going_on, epochs = epochs > 0, epochs + 1
-        loop.train(facts, epochs, BATCH, continue_training=going_on, use_tqdm=False, use_tqdm_batch=False)
+    def train(epochs: int) -> str:
+        nonlocal done
+        going_on, done = done > 0, done + epochs
+        loop.train(facts, done, BATCH, continue_training=going_on, use_tqdm=False, use_tqdm_batch=False)
         return ""
 
-    return Trainer(epoch, lambda: tuple(rows.detach().numpy() for rows in pykeen_weights(model)))
+    return Trainer(train, lambda: tuple(rows.detach().numpy() for rows in pykeen_weights(model)))
 
 
 def pykeen_weights(model: Any) -> tuple[Any, Any]:
@@ -99,13 +100,14 @@ def numpy_trainer(graph: KnowledgeGraph) -> Trainer:
         _descend(R, np.concatenate(links), np.concatenate(slopes[1] + slopes[3]))
         E[moved] = _of_length_one(E[moved])
 
-    def epoch() -> str:
-        order = rng.permutation(len(graph.train))
-        for part in np.array_split(order, BATCHES):
-            batch(*graph.train[part].T)
+    def train(epochs: int) -> str:
+        for _ in range(epochs):
+            order = rng.permutation(len(graph.train))
+            for part in np.array_split(order, BATCHES):
+                batch(*graph.train[part].T)
         return ""
 
-    return Trainer(epoch, lambda: (E, R))
+    return Trainer(train, lambda: (E, R))
 
 
 def _descend(table: Any, rows: Any, slopes: Any, rate: float = 0.01) -> Any:

@@ -12,7 +12,18 @@ import relscape
 API = Path(__file__).parent / "api"
 
 GROUPS = {
-    "Data": ("EntitySet", "Relation", "RelationalData", "KnowledgeGraph", "read", "read_text", "datasets"),
+    "Data": (
+        "EntitySet",
+        "Relation",
+        "RelationalData",
+        "KnowledgeGraph",
+        "read",
+        "read_text",
+        "datasets",
+        "read_links",
+        "hold_out_links",
+        "hold_out_documents",
+    ),
     "Models": (
         "CorrespondenceAnalysis",
         "BipartiteSpectral",

@@ -15,8 +15,6 @@ from pathlib import Path
 import numpy as np
 
 import relscape as rs
-from relscape.data.link_splits import hold_out_links
-from relscape.data.links import read_links
 from relscape.plot import draw_map, save_picture
 from relscape.scores.links import rank_links
 
@@ -30,7 +28,9 @@ NEW = {
 def main() -> None:
     library = rs.datasets.load_stdlib()
     words, modules = library.only("words"), library.entities["module"].ids
-    imports, held_out = hold_out_links(read_links(library.only("imports"), modules), 0.1, random_state=0)
+    imports, held_out = rs.hold_out_links(
+        rs.read_links(library.only("imports"), modules), 0.1, random_state=0
+    )
     model = rs.DocumentNetwork(content_weight=0.3, row_normalize=True, random_state=0).fit(words, imports)
 
     print(f"Where {len(held_out)} held-out imports stand among {len(modules) - 1} other modules:")

@@ -17,6 +17,13 @@ def test_names_are_there():
     assert set(relscape.__all__) <= set(dir(relscape))
 
 
+def test_links_are_read_and_held_out_from_the_front_door():
+    both = relscape.read_links([("a", "b"), ("b", "c")], ["a", "b", "c"], undirected=True)
+    train, test = relscape.hold_out_links(both, 0.5, random_state=0, undirected=True)
+    assert len(train) == len(test) == 2
+    assert len(relscape.hold_out_documents(both, 3, 0.3, random_state=2)[2]) == 1
+
+
 def test_unknown_names_are_refused():
     with pytest.raises(AttributeError, match="no attribute 'Umap'"):
         relscape.Umap  # noqa: B018

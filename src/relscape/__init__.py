@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from relscape import datasets, scores
     from relscape.data import EntitySet, Relation, RelationalData
     from relscape.data.guidance import Guidance
+    from relscape.data.link_splits import hold_out_documents, hold_out_links
+    from relscape.data.links import read_links
     from relscape.data.triples import KnowledgeGraph
     from relscape.maps import Map
     from relscape.matrix.affinity import CosineAffinity, DistanceAffinity, GaussianAffinity
@@ -133,6 +135,8 @@ __all__ = [
     "doc_doc",
     "doc_word",
     "gamma_loss",
+    "hold_out_documents",
+    "hold_out_links",
     "keep_neighbourhoods",
     "load_model",
     "mean_rank",
@@ -141,6 +145,7 @@ __all__ = [
     "one_nn_error",
     "place",
     "read",
+    "read_links",
     "read_text",
     "scores",
 ]
@@ -205,6 +210,8 @@ _HOMES = {
     "doc_doc": "scores",
     "doc_word": "scores",
     "gamma_loss": "scores",
+    "hold_out_documents": "data.link_splits",
+    "hold_out_links": "data.link_splits",
     "keep_neighbourhoods": "tuning.cohorts",
     "load_model": "models.registry",
     "mean_rank": "scores",
@@ -213,6 +220,7 @@ _HOMES = {
     "one_nn_error": "scores",
     "place": "models.placing",
     "read": "sources.tables",
+    "read_links": "data.links",
     "read_text": "sources.text",
 }
 

@@ -29,6 +29,24 @@ def test_links(pairs):
     assert len(hold_out_links(pairs[:2], 0.01, 0)[1]) == len(hold_out_links(pairs[:2], 0.99, 0)[0]) == 1
 
 
+def test_both_ways_of_an_undirected_link_go_together(rng):
+    ring = np.column_stack([np.arange(60), (np.arange(60) + 1) % 60])
+    both = rng.permutation(np.vstack([ring, ring[:, ::-1]]))
+    train, test = hold_out_links(both, 0.2, random_state=1, undirected=True)
+    assert len(test) == 2 * 12
+    assert whole(train, test) == whole(both)
+    for part in (train, test):
+        assert whole(part) == whole(part[:, ::-1])
+    # By hand: every link once, dealt like any other.
+    once = np.array(sorted(map(tuple, np.sort(ring, axis=1).tolist())))
+    alone = hold_out_links(once, 0.2, random_state=1)[1]
+    assert whole(test) == whole(alone, alone[:, ::-1])
+    with pytest.raises(DataError, match="1 links"):
+        hold_out_links(np.array([[0, 1], [1, 0]]), undirected=True)
+    with pytest.raises(DataError, match="0 links"):
+        hold_out_links(np.empty((0, 2), dtype=int), undirected=True)
+
+
 def test_documents(pairs):
     train, test, documents = hold_out_documents(pairs, 40, random_state=1)
     assert len(documents) == 4

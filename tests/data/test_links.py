@@ -78,6 +78,10 @@ def test_named_data_is_matched_by_id():
     assert_array_equal(read_links(frame, as_text(["5", "7", "31"])), [[1, 0], [2, 1]])
 
 
+def test_ids_may_be_a_list():
+    assert_array_equal(read_links(NAMED, IDS.tolist()), PAIRS)
+
+
 def test_undirected_links_go_both_ways():
     expected = np.unique(np.vstack([PAIRS, PAIRS[:, ::-1]]), axis=0)
     assert_array_equal(read_links(NAMED, IDS, undirected=True), expected)
@@ -114,6 +118,8 @@ def test_no_links_are_no_pairs():
         ("links.csv", "links are str"),
         ({"a": "b"}, "links are dict"),
         (3, "links are int"),
+        (np.where(np.eye(4, k=1) > 0, np.nan, 0.0), "row 0, column 1 is nan; expected a finite"),
+        (csr_array(np.where(np.eye(4, k=-1) > 0, np.inf, 0.0)), "row 1, column 0 is inf"),
         (np.ones((5, 5)), r"shape \(5, 5\); expected 4 × 4"),
         (csr_array((3, 4)), r"shape \(3, 4\)"),
         (np.ones(3, dtype=int), r"shape \(3,\)"),

@@ -522,6 +522,19 @@ def test_the_preset_of_the_thesis():
     assert (plan.sides, plan.filter_negatives, plan.validation.filter) == ("both", False, "all")
     assert small("TransPES", preset="thesis", margin=0.7).check().engine.margin == 0.7
     assert small("TransPES", preset="thesis", options={"filter_negatives": True}).check().filter_negatives
+    for name in ("TransE", "TransH", "TransR", "CTransR"):
+        assert small(name, preset="thesis").check().sides == "uniform"
+
+
+@pytest.mark.parametrize("loss", ["margin", "self-adversarial", "softmax"])
+def test_the_thesis_chooses_the_epoch_alike_whatever_the_loss(loss):
+    for name in ("TransE", "TransPES", "ComplEx"):
+        validation = small(name, preset="thesis", loss=loss).check().validation
+        assert (validation.filter, validation.triples) == ("all", None)
+        usual = small(name, loss=loss).check()
+        assert (usual.validation.filter, usual.validation.triples) == ("seen", 2_000)
+    own = small("TransE", preset="thesis", loss=loss, options={"validate_filter": "seen"}).check()
+    assert own.validation.filter == "seen"
 
 
 def test_every_model_has_presets_and_every_option_is_explained():

@@ -46,6 +46,27 @@ def test_nothing_completes_a_question_without_facts():
     assert not completions(2, np.array([[0, 0, 0]]), np.empty((0, 3), dtype=np.int64), 4).any()
 
 
+def test_facts_of_other_splits_need_not_be_known(rng):
+    """A loop that only the test split has is barred for those who do not know it."""
+    graph = KnowledgeGraph(
+        [(0, 0, 1), (1, 0, 2)],
+        valid=[(0, 0, 2)],
+        test=[(2, 0, 1), (2, 0, 2)],
+        entities=["a", "b", "c"],
+        relations=["r"],
+    )
+    energy = energy_named("TransE")
+    params = assemble(rng.normal(size=(3, 4)), rng.normal(size=(1, 4)))
+    trained = Trained(energy, params, energy.settings("l2"))
+    asked = np.array([(0, 0, 0), (2, 0, 0)])
+    _, known, loops = Lists(trained, graph).of(2, asked)
+    assert known.tolist() == [[False, True, True], [False, True, True]]
+    assert loops.tolist() == [[True, False, False], [False, False, False]]
+    _, known, loops = Lists(trained, graph, ("train", "valid")).of(2, asked)
+    assert known.tolist() == [[False, True, True], [False, False, False]]
+    assert loops.tolist() == [[True, False, False], [False, False, True]]
+
+
 def test_candidates_of_heads_relations_and_tails(rng):
     """Energies are those of the completed triples; loops are barred where training has none."""
     graph = KnowledgeGraph(

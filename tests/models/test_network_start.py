@@ -64,6 +64,16 @@ def test_auto_looks_for_contents(contents, pairs):
     assert np.isfinite(start(None, "spectral")).all()
 
 
+@pytest.mark.parametrize("n", [3, 4, 7])
+def test_without_leading_eigenvectors_places_are_random(n):
+    """Everybody is as near to everybody: all eigenvalues of the walk but the first are −1/(n − 1)."""
+    even = (np.ones((n, n)) - np.eye(n)) / (n - 1)
+    everyone = np.argwhere(even)
+    for given in (even, csr_array(even)):
+        found = first_places(given, everyone, n, 2, "spectral", np.random.default_rng(0))
+        assert_allclose(found, first_places(None, everyone, n, 2, "random", np.random.default_rng(0)))
+
+
 def test_more_axes_than_documents(contents, pairs):
     places = first_places(contents, pairs, N, 40, "spectral", np.random.default_rng(0))
     assert places.shape == (N, 40)

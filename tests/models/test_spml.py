@@ -32,8 +32,8 @@ def test_it_learns_which_contents_matter():
     gaps = np.linalg.norm(places[:, None] - places, axis=2)
     links = np.argwhere(np.triu(gaps < 0.3, 1))
     model = SPML(n_components=3, n_steps=500, row_normalize=False, random_state=0)
-    # A fourth feature, always 0, so that the reduction keeps the other three.
-    model.fit(np.column_stack([contents, np.zeros(120)]), links)
+    model.fit(contents, links)
+    assert model.embedding_.shape == (120, 3)
     metric = model.projection_ @ model.projection_.T
     assert metric[2, 2] < 0.05 * min(metric[0, 0], metric[1, 1])
     plain = np.linalg.norm(contents[:, None] - contents, axis=2)
@@ -52,14 +52,27 @@ def test_scores_are_distances_under_the_metric(fitted, network):
     normal = network.counts / np.linalg.norm(network.counts, axis=1, keepdims=True)
     gap = normal[4] - normal[7]
     assert_allclose(fitted._scores(np.array([4]))[0, 7], -gap @ metric @ gap)
-    outgoing, incoming = fitted._score_new(network.counts[:3].astype(float))
-    assert_array_equal(outgoing, incoming)
-    assert_allclose(outgoing, fitted._scores(np.arange(3)), atol=1e-9)
+    known = fitted._known_by(network.counts[:3].astype(float))
+    assert_array_equal(fitted._score_as_rows(known), fitted._score_as_columns(known))
+    assert_allclose(fitted._score_as_rows(known), fitted._scores(np.arange(3)), atol=1e-9)
 
 
 def test_sparse_and_dense_contents_agree(fitted, network):
     sparse = SPML(n_components=20, n_steps=200, random_state=0).fit(csr_array(network.counts), network.train)
     assert_allclose(sparse._scores(np.arange(9)), fitted._scores(np.arange(9)), rtol=1e-6, atol=1e-9)
+
+
+def test_no_feature_is_lost_where_there_are_few(network):
+    """A column of zeros changes nothing; nor does it matter how many axes there could be."""
+    few = network.counts[:, [0, 10, 20, 30]] + 1.0
+    wider = np.column_stack([few, np.zeros(len(few))])
+    links = network.train
+    models = [
+        SPML(k, n_steps=60, random_state=0).fit(X, links)
+        for k, X in ((4, few), (100, few), (4, wider), (100, csr_array(few)))
+    ]
+    for model in models:
+        assert_allclose(model._scores(np.arange(9)), models[0]._scores(np.arange(9)), rtol=1e-5, atol=1e-8)
 
 
 def test_it_is_saved_and_loaded(fitted, network, tmp_path):
@@ -73,6 +86,8 @@ def test_what_it_refuses(network):
         SPML().fit(np.ones((90, 3)), network.train)
     with pytest.raises(ParameterError, match="shrinkage=0"):
         SPML(shrinkage=0).fit(network.counts, network.train)
+    with pytest.raises(ParameterError, match="row_normalize='no'"):
+        SPML(row_normalize="no").fit(network.counts, network.train)
     with pytest.raises(ParameterError, match="n_steps=1"):
         SPML(n_steps=1).fit(network.counts, network.train)
 

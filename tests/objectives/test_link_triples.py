@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relscape.objectives.link_triples import draw_triples
+from relscape.objectives.link_triples import LinkTriples, draw_triples
 
 
 def random_links(rng, n, count):
@@ -35,6 +35,15 @@ def test_all_documents_without_a_link_are_equally_likely(rng):
     counts = np.bincount(draws[:, 3], minlength=8)
     assert np.flatnonzero(counts).tolist() == [0, 2, 3, 4, 6, 7]
     assert np.allclose(counts[counts > 0] / 8000, 1 / 6, atol=0.021)
+
+
+def test_links_that_are_kept_give_the_triples_of_single_draws(rng):
+    pairs = random_links(rng, 40, 300)
+    kept, one, other = LinkTriples(pairs, 40), np.random.default_rng(7), np.random.default_rng(7)
+    draws = [kept.draw(one) for _ in range(4)]
+    for triples in draws:
+        assert np.array_equal(triples, draw_triples(pairs, 40, other))
+    assert not np.array_equal(draws[0], draws[1])
 
 
 def test_a_document_linked_to_all_others_has_no_triple(rng):

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from relscape.errors import DataError, UnknownNameError
 from relscape.objectives import linkage_newcomers
 from relscape.objectives.linkage import Linkage
-from relscape.objectives.linkage_newcomers import incoming, place_newcomers
+from relscape.objectives.linkage_newcomers import log_incoming, place_newcomers
 
 KERNELS = ("cauchy", "gaussian")
 
@@ -78,13 +78,20 @@ def test_batches_and_sparse_rows_change_nothing(rng, monkeypatch):
 def test_incoming_probabilities_are_those_of_the_network_with_one_more(rng, kernel):
     H, h = rng.normal(size=(20, 3)), rng.normal(size=(4, 3))
     cost = Linkage(None, 0.0, 0.1, kernel, np.float64)
-    found = incoming(H, cost.normalisers(H), h, kernel)
+    found = np.exp(log_incoming(H, cost.normalisers(H), h, kernel))
     for row in range(4):
         squares = ((H - h[row]) ** 2).sum(axis=1)
         weights = 1 / (1 + squares) if kernel == "cauchy" else np.exp(-squares)
         together = cost.normalisers(np.vstack([H, h[row]]))[:-1]
         expected = weights / (together if kernel == "cauchy" else np.exp(together))
         assert np.allclose(found[row], expected, rtol=1e-10)
+
+
+def test_far_documents_are_told_apart_where_probabilities_vanish():
+    """At distances whose kernel is below every number, log w − log Z is what is left."""
+    H = np.array([[30.0], [40.0], [50.0]])
+    logs = log_incoming(H, np.array([1.0, 2.0, 3.0]), np.zeros((1, 1)), "gaussian")
+    assert np.allclose(logs, [[-901.0, -1602.0, -2503.0]], rtol=1e-12)
 
 
 def test_no_newcomers(rng):
@@ -98,6 +105,6 @@ def test_what_cannot_be_used_is_refused(rng):
     with pytest.raises(UnknownNameError, match="no kernel 'student'"):
         place_newcomers(H, np.full((1, 5), 0.2), "student")
     with pytest.raises(UnknownNameError, match="no kernel 'student'"):
-        incoming(H, np.ones(5), H, "student")
+        log_incoming(H, np.ones(5), H, "student")
     with pytest.raises(DataError, match="probabilities of 4 documents, but 5 places"):
         place_newcomers(H, np.full((1, 4), 0.25))

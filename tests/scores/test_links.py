@@ -50,6 +50,13 @@ def test_ranks(scores, pairs, ties):
         assert part.n_links == len(asked)
 
 
+def test_ranks_are_in_the_order_of_the_pairs(scores, pairs, rng):
+    report = rank_links(lambda rows: scores[rows], rng.permutation(pairs), N)
+    for pair, rank in zip(report.pairs, report.filtered.pessimistic.ranks, strict=True):
+        alone = rank_links(lambda rows: scores[rows], pair[None], N, pairs, "pessimistic")
+        assert alone.filtered.ranks == [rank]
+
+
 def test_without_others_only_ranked_links_are_known(scores, pairs):
     report = rank_links(lambda rows: scores[rows], pairs, N)
     assert_allclose(report.filtered.ranks, by_hand(scores, pairs, pairs.tolist(), "realistic"))
@@ -98,6 +105,8 @@ def test_telling(scores, pairs):
     assert told["ties"] == "realistic"
     assert [row[0] for row in report.rows()] == ["raw", "filtered"]
     assert "mean rank" in str(report)
+    for told_of in (report, report.filtered, report.pessimistic):
+        assert str(told_of).endswith(f"ties: {told_of.ties}")
     assert f"{len(pairs)} links" in repr(report)
 
 

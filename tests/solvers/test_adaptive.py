@@ -115,6 +115,8 @@ def test_what_cannot_work(solve, cost):
         solve(cost, draws(0), np.zeros(3), 0.1, 0)
     with pytest.raises(DataError, match="the cost is nan"):
         solve(lambda point, _: (float("nan"), point), draws(0), np.zeros(3))
+    with pytest.raises(DataError, match="gradient is not finite where the cost is 1"):
+        solve(lambda point, _: (1.0, np.full_like(point, np.nan)), draws(0), np.zeros(3))
 
 
 def test_the_start_is_left_alone(cost):

@@ -207,10 +207,7 @@ def parted(
         return pairs, None
     if not 0 < share < 1:
         raise ParameterError(f"--hold-out {share:g}: give a share between 0 and 1, such as 0.1.")
-    if not undirected:
-        return hold_out_links(pairs, share, seed)
-    kept, held_out = hold_out_links(pairs[pairs[:, 0] < pairs[:, 1]], share, seed)
-    return np.vstack([kept, kept[:, ::-1]]), np.vstack([held_out, held_out[:, ::-1]])
+    return hold_out_links(pairs, share, seed, undirected)
 
 
 def links_for(samples: Samples, pairs: IntArray) -> Any:

@@ -11,7 +11,10 @@ __all__ = ["hold_out_documents", "hold_out_links"]
 
 
 def hold_out_links(
-    pairs: IntArray, share: float = 0.1, random_state: int | np.random.Generator | None = None
+    pairs: IntArray,
+    share: float = 0.1,
+    random_state: int | np.random.Generator | None = None,
+    undirected: bool = False,
 ) -> tuple[IntArray, IntArray]:
     """Deal links at random into those to train with and those to test with.
 
@@ -23,16 +26,29 @@ def hold_out_links(
         The share to test with, between 0 and 1; at least one link goes either way.
     random_state : int, Generator or None
         Draws them.
+    undirected : bool
+        Whether i to j and j to i are one link, and go together. Otherwise a network whose links go both ways
+        gives its test links away: most of them are there to train with, the other way round.
 
     Returns
     -------
     train, test : arrays of shape (·, 2)
         In the order they came.
+
+    Examples
+    --------
+    >>> both_ways = np.array([[0, 1], [1, 0], [1, 2], [2, 1]])
+    >>> train, test = hold_out_links(both_ways, 0.5, random_state=0, undirected=True)
+    >>> train.tolist(), test.tolist()
+    ([[0, 1], [1, 0]], [[1, 2], [2, 1]])
     """
-    if len(pairs) < 2:
-        raise DataError(f"there are {len(pairs)} links; at least 2 are needed to hold one out.")
-    held_out = np.zeros(len(pairs), dtype=bool)
-    held_out[_drawn(len(pairs), share, random_state)] = True
+    pairs = np.asarray(pairs)
+    links, numbers = pairs, np.arange(len(pairs))
+    if undirected and len(pairs):
+        links, numbers = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
+    if len(links) < 2:
+        raise DataError(f"there are {len(links)} links; at least 2 are needed to hold one out.")
+    held_out = np.isin(numbers.ravel(), _drawn(len(links), share, random_state))
     return pairs[~held_out], pairs[held_out]
 
 
@@ -59,6 +75,7 @@ def hold_out_documents(
     documents : array
         Those that were drawn, ascending.
     """
+    pairs = np.asarray(pairs)
     documents = np.sort(_drawn(n, share, random_state))
     touched = np.isin(pairs, documents).any(axis=1)
     if not touched.any() or touched.all():

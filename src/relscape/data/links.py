@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +17,9 @@ from relscape.data.relation import Relation
 from relscape.errors import DataError, RelscapeWarning, listing
 from relscape.protocols import IntArray, TextArray
 
-__all__ = ["link_relation", "linked_documents", "read_links"]
+__all__ = ["FEWEST_DOCUMENTS", "link_relation", "linked_documents", "read_links"]
 
+FEWEST_DOCUMENTS = 3  # of a network: of two, the one can only link to the other
 DOCUMENT = "document"
 
 
@@ -30,7 +31,7 @@ class _Ends(NamedTuple):
     named: bool
 
 
-def read_links(links: Any, ids: TextArray, undirected: bool = False) -> IntArray:
+def read_links(links: Any, ids: TextArray | Sequence[str], undirected: bool = False) -> IntArray:
     """Read the links between documents.
 
     Links from a document to itself, repeated ones and those with a document that is not there are left out,
@@ -42,7 +43,7 @@ def read_links(links: Any, ids: TextArray, undirected: bool = False) -> IntArray
         An n × n array links a row's document to a column's wherever it is not 0. Pairs are (from, to): whole
         numbers are positions, texts are ids. A data frame has two columns, from and to, that hold ids. Of
         RelationalData the one relation within a kind is taken, from rows to columns.
-    ids : array of str
+    ids : array or list of str
         The documents, in order.
     undirected : bool
         Whether every link goes both ways.
@@ -54,17 +55,18 @@ def read_links(links: Any, ids: TextArray, undirected: bool = False) -> IntArray
 
     Examples
     --------
-    >>> read_links([("b", "a"), ("a", "c")], as_text(["a", "b", "c"])).tolist()
+    >>> read_links([("b", "a"), ("a", "c")], ["a", "b", "c"]).tolist()
     [[0, 2], [1, 0]]
     """
-    ends = _ends(links, len(ids))
-    sides = [_positions(side, ids, ends.named) for side in ends[:2]]
+    known = as_text(ids)
+    ends = _ends(links, len(known))
+    sides = [_positions(side, known, ends.named) for side in ends[:2]]
     pairs = np.stack(sides, axis=1)
     unknown, own = (pairs < 0).any(axis=1), pairs[:, 0] == pairs[:, 1]
     own &= ~unknown
     kept = np.unique(pairs[~(unknown | own)], axis=0)
     repeated = len(pairs) - unknown.sum() - own.sum() - len(kept)
-    _warn_of_lost(ends, len(pairs), unknown, sides, ids[pairs[own, 0]], int(repeated))
+    _warn_of_lost(ends, len(pairs), unknown, sides, known[pairs[own, 0]], int(repeated))
     return np.unique(np.vstack([kept, kept[:, ::-1]]), axis=0) if undirected else kept
 
 
@@ -188,6 +190,13 @@ def _is_table(links: Any) -> bool:
 
 def _nonzero(matrix: Any) -> tuple[IntArray, IntArray]:
     entries = coo_array(matrix)
+    broken = np.flatnonzero(~np.isfinite(entries.data))
+    if broken.size:
+        row, column = (int(side[broken[0]]) for side in entries.coords)
+        raise DataError(
+            f"links: row {row}, column {column} is {entries.data[broken[0]]}; expected a finite number, "
+            "0 where there is no link."
+        )
     there = entries.data != 0
     rows, columns = (side[there].astype(np.int64) for side in entries.coords)
     return rows, columns

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit, prange
 from scipy.sparse import csr_array, issparse
 
+from relscape.data.links import FEWEST_DOCUMENTS
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError, listing
 from relscape.matrix.calibration import calibrated
 from relscape.matrix.knn import neighbours as nearest_others
@@ -26,7 +27,6 @@ from relscape.protocols import BoolArray, FloatArray, IntArray, SparseArray
 __all__ = ["EXACT_DOCUMENTS", "content_probabilities", "content_row", "row_normalized"]
 
 EXACT_DOCUMENTS = 4_000  # whose probabilities are kept in full: 128 MB
-FEWEST_DOCUMENTS = 3
 KERNELS = ("gaussian", "cauchy")
 BLOCK_ENTRIES = 4_000_000
 

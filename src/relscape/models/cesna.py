@@ -110,11 +110,10 @@ class CESNA(NetworkModel):
         self.solve_result_ = replace(result, point=self.embedding_)
 
     def _scores(self, rows: IntArray) -> FloatArray:
-        return np.asarray(self.embedding_[rows] @ self.embedding_.T)
+        return self._score_as_rows(self.embedding_[rows])
 
-    def _score_new(self, V: Features) -> tuple[FloatArray, FloatArray]:
-        scores = np.asarray(self._place(V) @ self.embedding_.T)
-        return scores, scores
+    def _score_as_rows(self, known: FloatArray) -> FloatArray:
+        return np.asarray(known @ self.embedding_.T)
 
     def _place(self, V: Features) -> FloatArray:
         """Find the degrees of new documents by their words; communities are as common as in the fit."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
+from relscape.data.triples import KnowledgeGraph
 from relscape.models.knowledge_lists import Lists, completions, list_ranks, lowest
+from relscape.models.knowledge_scoring import Trained
 from relscape.protocols import BoolArray, FloatArray, IntArray
 
 __all__ = ["calibrated", "fact_probabilities", "logistic", "probabilities"]
@@ -17,15 +19,17 @@ _FAR = 64  # candidates further down, drawn to stand for all of them
 _STEPS = 100
 
 
-def calibrated(lists: Lists, rng: np.random.Generator) -> FloatArray:
+def calibrated(trained: Trained, graph: KnowledgeGraph, rng: np.random.Generator) -> FloatArray:
     """Fit what turns energies and ranks into probabilities, for heads, relations and tails: 3 × 3 numbers.
 
     The questions are those that the validation split answers. All candidates that are not known otherwise
     are set against its answers, so that a probability tells how often a candidate of such energy at such a
     place of such a list was true. Energies alone would not do: what is low for one question is high for
-    another. Without a validation split single training facts stand for it; then probabilities are too high,
-    for the model has seen the answers.
+    another. Nothing of the test split is looked at: its facts count as false here, like all that is true and
+    not known, so probabilities are too low where much is missing. Without a validation split single training
+    facts stand for it; then probabilities are too high, for the model has seen the answers.
     """
+    lists = Lists(trained, graph, ("train", "valid"))
     return np.stack([_calibrated_part(part, lists, rng) for part in range(3)])
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from relscape.data.triples import KnowledgeGraph
+from relscape.data.triples import SPLITS, KnowledgeGraph
 from relscape.models.knowledge_scoring import Trained
 from relscape.protocols import BoolArray, FloatArray, IntArray
 from relscape.scores.ranking import loopless_relations
@@ -33,16 +34,17 @@ class Lists:
     """A trained model with its graph: what stands where when something is asked.
 
     A question is a triple of numbers together with the part that is wanted: 0 for heads, 1 for relations,
-    2 for tails. What the triple has in that part does not matter.
+    2 for tails. What the triple has in that part does not matter. Facts of ``splits`` count as known.
     """
 
     trained: Trained
     graph: KnowledgeGraph
+    splits: Sequence[str] = SPLITS
 
     @cached_property
     def facts(self) -> IntArray:
-        """All facts of the graph."""
-        return self.graph.triples()
+        """All facts that count as known."""
+        return self.graph.triples(self.splits)
 
     @cached_property
     def _loopless(self) -> BoolArray:

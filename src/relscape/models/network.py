@@ -22,7 +22,7 @@ from relscape.models.network_training import (
     train,
     warn_of_unlinked,
 )
-from relscape.objectives.linkage_newcomers import incoming, place_newcomers
+from relscape.objectives.linkage_newcomers import log_incoming, place_newcomers
 from relscape.objectives.linkage_tiles import KERNELS
 from relscape.protocols import FloatArray, IntArray
 from relscape.solvers.result import SolveResult
@@ -73,7 +73,8 @@ class DocumentNetwork(NetworkModel):
         With how many nearest documents each is compared by contents; None takes all. "auto" takes all of up
         to 4,000 documents, and three times the perplexity of more.
     normaliser : {"auto", "exact", "sampled"}
-        Whether sums over all documents are exact or from a sample of 200; "auto" is exact up to 20,000.
+        Whether training sums over all documents, or over a sample of 200; "auto" takes all of up to 20,000.
+        At the end they are summed up exactly in either case.
 
     Attributes
     ----------
@@ -199,9 +200,9 @@ class DocumentNetwork(NetworkModel):
         )
         return place_newcomers(self.embedding_, contents, self.kernel)[0]
 
-    def _score_new(self, V: Features) -> tuple[FloatArray, FloatArray]:
-        places = self._place(V)
-        logs = self._log_kernels(places)
-        as_columns = incoming(self.embedding_, self.normalisers_, places, self.kernel)
-        as_rows = logs - logsumexp(logs, axis=1, keepdims=True)
-        return as_rows, np.log(np.maximum(as_columns, np.finfo(float).tiny))
+    def _score_as_rows(self, known: FloatArray) -> FloatArray:
+        logs = self._log_kernels(known)
+        return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
+
+    def _score_as_columns(self, known: FloatArray) -> FloatArray:
+        return log_incoming(self.embedding_, self.normalisers_, known, self.kernel)

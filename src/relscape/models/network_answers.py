@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ def document_position(doc: Any, documents: EntitySet) -> int:
 
 def suggested(
     scores: FloatArray,
-    probabilities: FloatArray | None,
+    probabilities_of: Callable[[FloatArray], FloatArray | None],
     documents: EntitySet,
     top: int,
     known: IntArray,
@@ -55,13 +56,14 @@ def suggested(
     places = np.flatnonzero(candidates)
     best = places[np.argsort(-scores[places], kind="stable")[:top]]
     linked = set(known.tolist())
+    probabilities = probabilities_of(scores[best])
     return [
         SuggestedLink(
             documents.ids[j],
             documents.shown[j],
             float(scores[j]),
-            None if probabilities is None else float(probabilities[j]),
+            None if probabilities is None else float(probabilities[place]),
             int(j) in linked,
         )
-        for j in best
+        for place, j in enumerate(best)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from abc import abstractmethod
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, Self
 
@@ -29,6 +30,7 @@ from relscape.threads import one_thread
 __all__ = ["DIRECTIONS", "NetworkModel"]
 
 DIRECTIONS = ("out", "in")
+BLOCK_ENTRIES = 1_000_000  # scores of new documents that are kept at a time
 _PACKAGES = ("relscape", "numpy", "scipy", "numba")
 
 
@@ -40,8 +42,9 @@ class NetworkModel(SavedModel, BaseEstimator):  # type: ignore[misc]
     is linked to, and its columns are those that may link to it. Below ``fit`` all are rows and columns.
 
     A subclass has the parameters ``direction`` and ``random_state``, and gives ``_check``, ``_learn`` (which
-    sets ``embedding_``, n × k, and whatever else it needs), ``_scores``, ``_score_new`` and ``_place``, and
-    ``_probabilities`` where its scores stand for some.
+    sets ``embedding_``, n × k, and whatever else it needs), ``_scores``, ``_score_as_rows`` and ``_place``;
+    ``_score_as_columns`` where directions count, ``_known_by`` where new documents are not scored by their
+    places, and ``_probabilities`` where scores stand for some.
     """
 
     direction: str
@@ -66,12 +69,20 @@ class NetworkModel(SavedModel, BaseEstimator):  # type: ignore[misc]
         """Score all documents as columns of some rows (len(rows) × n); higher is likelier."""
 
     @abstractmethod
-    def _score_new(self, V: Features) -> tuple[FloatArray, FloatArray]:
-        """Score new documents (q × d) with all of the fit: as rows, and as columns (both q × n)."""
-
-    @abstractmethod
     def _place(self, V: Features) -> FloatArray:
         """Place new documents (q × d) by their contents (q × k)."""
+
+    def _known_by(self, V: Features) -> Any:
+        """Give what new documents (q × d) are scored by, a row each: their places."""
+        return self._place(V)
+
+    @abstractmethod
+    def _score_as_rows(self, known: Any) -> FloatArray:
+        """Score all documents of the fit as columns of some new ones (q × n)."""
+
+    def _score_as_columns(self, known: Any) -> FloatArray:
+        """Score some new documents as a column of every one of the fit (q × n): here, as well as a row."""
+        return self._score_as_rows(known)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray | None:  # noqa: ARG002
         """Give the probabilities that scores stand for, where they do."""
@@ -142,11 +153,17 @@ class NetworkModel(SavedModel, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         new = self._new_contents(X)
-        with one_thread():
-            as_rows, as_columns = self._score_new(new)
-        scores = as_rows if incoming == (self.direction == "in") else as_columns
+        are_rows = incoming == (self.direction == "in")
+        score = self._score_as_rows if are_rows else self._score_as_columns
         none = np.empty(0, dtype=np.int64)
-        return [self._told(np.asarray(row, dtype=np.float64), top, none, none) for row in scores]
+        size = max(1, BLOCK_ENTRIES // len(self.row_entities_))
+        answers: list[list[SuggestedLink]] = []
+        with one_thread():
+            known = self._known_by(new)
+            for begin in range(0, known.shape[0], size):
+                scores = np.asarray(score(known[begin : begin + size]), dtype=np.float64)
+                answers += [self._told(row, top, none, none) for row in scores]
+        return answers
 
     def rank(self, links: Any, known: Any = "fit", ties: str = "realistic") -> LinkReport:
         """Rank links among all that could be, in the model's direction.
@@ -169,7 +186,10 @@ class NetworkModel(SavedModel, BaseEstimator):  # type: ignore[misc]
             fitted = isinstance(known, str) and known == "fit"
             others = self.links_ if fitted else read_links(known, ids)
         with one_thread():
-            return rank_links(self._scores, asked, len(ids), in_direction(others, self.direction), ties=ties)
+            report = rank_links(
+                self._scores, asked, len(ids), in_direction(others, self.direction), ties=ties
+            )
+        return report if self.direction == "out" else replace(report, pairs=report.pairs[:, ::-1])
 
     def transform(self, X: Any) -> FloatArray:
         """Place new documents among those of the fit, by their contents (q × k)."""
@@ -186,7 +206,7 @@ class NetworkModel(SavedModel, BaseEstimator):  # type: ignore[misc]
         return read_new_features(self, X)[0]
 
     def _told(self, scores: FloatArray, top: int, known: IntArray, barred: IntArray) -> list[SuggestedLink]:
-        return suggested(scores, self._probabilities(scores), self.row_entities_, top, known, barred)
+        return suggested(scores, self._probabilities, self.row_entities_, top, known, barred)
 
     # ------------------------------------------------------------------ maps
 

@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from scipy.sparse.linalg import aslinearoperator
 
 from relscape.errors import DataError
 from relscape.matrix.contents import row_normalized
 from relscape.models.base import check_integer
 from relscape.models.feature_inputs import Features
 from relscape.models.network import DocumentNetwork
+from relscape.models.network_axes import leading_directions
 from relscape.models.network_base import NetworkModel
 from relscape.protocols import FloatArray, IntArray
-from relscape.solvers.spectral import truncated_svd
 
 __all__ = ["ContentOnly", "LinkOnly"]
 
@@ -115,17 +114,18 @@ class ContentOnly(NetworkModel):
         if V is None:
             raise DataError("there are no contents; give them as X.")
         units = row_normalized(V)
-        axes = min(self.n_components, max(1, min(units.shape) - 1))
-        self.components_ = truncated_svd(aslinearoperator(units), axes, rng).V
+        self.components_ = leading_directions(units, self.n_components, rng).V
         self.embedding_ = np.asarray(units @ self.components_)
 
     def _scores(self, rows: IntArray) -> FloatArray:
         units = row_normalized(self.features_)
         return _dense(units[rows] @ units.T)
 
-    def _score_new(self, V: Features) -> tuple[FloatArray, FloatArray]:
-        scores = _dense(row_normalized(V) @ row_normalized(self.features_).T)
-        return scores, scores
+    def _known_by(self, V: Features) -> Any:
+        return row_normalized(V)
+
+    def _score_as_rows(self, known: Any) -> FloatArray:
+        return _dense(known @ row_normalized(self.features_).T)
 
     def _place(self, V: Features) -> FloatArray:
         return np.asarray(row_normalized(V) @ self.components_)

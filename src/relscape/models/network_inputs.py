@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from relscape.data import EntitySet, RelationalData
-from relscape.data.links import link_relation, linked_documents, read_links
+from relscape.data.links import FEWEST_DOCUMENTS, link_relation, linked_documents, read_links
 from relscape.errors import DataError
 from relscape.models.feature_inputs import Features, read_features
 from relscape.protocols import IntArray
 
 __all__ = ["GivenNetwork", "in_direction", "read_network"]
-
-_FEWEST = 3  # with two documents the one can only link to the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +44,8 @@ def read_network(estimator: Any, X: Any, links: Any) -> GivenNetwork:
         given = read_features(estimator, X)
         contents, words, digest = given.matrix, given.features, given.fingerprint
         documents = given.samples
-    if len(documents) < _FEWEST:
-        raise DataError(f"there are {len(documents)} documents; a network needs at least {_FEWEST}.")
+    if len(documents) < FEWEST_DOCUMENTS:
+        raise DataError(f"there are {len(documents)} documents; a network needs at least {FEWEST_DOCUMENTS}.")
     pairs = read_links(links, documents.ids)
     fingerprint = hashlib.sha256(digest.encode() + np.ascontiguousarray(pairs).tobytes()).hexdigest()
     return GivenNetwork(contents, documents, words, pairs, fingerprint)
@@ -59,7 +57,13 @@ def _parted(data: RelationalData, links: Any) -> tuple[RelationalData | None, An
     if links is None:
         within = link_relation(data)
         links = data.only(within.name)
+        turned = [name for name in between if data.relations[name].columns == within.rows]
         between = [name for name in between if data.relations[name].rows == within.rows]
+        if turned and not between:
+            raise DataError(
+                f"relation {turned[0]!r} has {within.rows} as columns; expected documents as rows. Turn it "
+                f"round to have it as contents, or give the links alone: data.only({within.name!r})."
+            )
     if len(between) > 1:
         raise DataError(
             f"the data has {len(between)} relations that could be the contents ({', '.join(between)}); keep "

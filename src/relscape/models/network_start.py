@@ -14,6 +14,7 @@ __all__ = ["INITS", "first_places"]
 INITS = ("auto", "spectral", "random")
 _JITTER = 1e-3  # of the spread; keeps documents of the same contents and links from staying together
 _TOLERANCE = 1e-4
+_ROUNDING = 1e-12
 
 
 def first_places(
@@ -28,13 +29,16 @@ def first_places(
 
     "random" draws them uniformly between ±√(6/k). "spectral" puts them on the leading eigenvectors of the
     random walk on a graph in which a document goes to its neighbours by contents and to its links with
-    probability one half each; "auto" does so where there are contents.
+    probability one half each; "auto" does so where there are contents. Where there are no such vectors, as
+    when every document is as near to every other, places are random.
     """
     bound = np.sqrt(6.0 / k)
     drawn = rng.uniform(-bound, bound, (n, k))
     if init == "random" or (init == "auto" and contents is None):
         return drawn
     places = _walk_vectors(_graph(contents, pairs, n), min(k, n - 2), rng)
+    if not places.any():
+        return drawn
     places *= np.sqrt(2.0 / k / np.mean(places**2))
     start = _JITTER * drawn
     start[:, : places.shape[1]] += places
@@ -65,5 +69,6 @@ def _walk_vectors(graph: FloatArray | SparseArray, k: int, rng: np.random.Genera
 
     operator = LinearOperator((n, n), matvec=step, rmatvec=step, matmat=step, rmatmat=step, dtype=np.float64)
     found = truncated_svd(operator, k + 1, rng, tolerance=_TOLERANCE)
-    strengths = np.maximum(2.0 * found.values[1:] - 1.0, 0.0)
+    strengths = 2.0 * found.values[1:] - 1.0
+    strengths[strengths < _ROUNDING] = 0.0
     return np.asarray(found.U[:, 1:] / roots * strengths)

@@ -14,8 +14,9 @@ from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError, l
 from relscape.matrix.contents import EXACT_DOCUMENTS
 from relscape.models.base import check_number
 from relscape.models.network_start import first_places
-from relscape.objectives.link_triples import draw_triples
+from relscape.objectives.link_triples import LinkTriples
 from relscape.objectives.linkage import Linkage, LinkageValue
+from relscape.objectives.linkage_tiles import Tiles
 from relscape.objectives.sampled_linkage import SampledLinkage
 from relscape.progress import task
 from relscape.protocols import FloatArray, IntArray, SparseArray
@@ -55,8 +56,8 @@ def margin_of(margin: float | str, n: int) -> float:
 
 def neighbours_of(neighbours: int | str | None, n: int, perplexity: float) -> int | None:
     """Give the number of documents each is compared with by contents; None compares with all."""
-    if neighbours is None or isinstance(neighbours, int):
-        return neighbours
+    if neighbours != "auto":
+        return None if neighbours is None else int(neighbours)
     return None if n <= EXACT_DOCUMENTS else int(np.ceil(3 * perplexity))
 
 
@@ -89,8 +90,10 @@ def train(
         value, gradient = objective.value_and_gradient_of(point, triples)
         return value.total, gradient
 
+    links = LinkTriples(pairs, n)
+
     def several() -> IntArray:
-        return np.concatenate([draw_triples(pairs, n, rng) for _ in range(_DRAWS)])
+        return np.concatenate([links.draw(rng) for _ in range(_DRAWS)])
 
     most, tolerance = settings.max_iterations, settings.tolerance
     with task("placing documents", most) as progress:
@@ -106,14 +109,16 @@ def train(
         else:
             result = adaptive_descent(
                 cost,
-                lambda: draw_triples(pairs, n, rng),
+                lambda: links.draw(rng),
                 start,
                 rounds=most,
                 tolerance=tolerance,
                 callback=watch,
             )
     value, _ = objective.value_and_gradient_of(result.point, several())
-    return Trained(result, value, objective.normalisers(result.point))
+    # Probabilities of links rest on these: after training with samples, too, they are worth one exact sum.
+    exact = Tiles(result.point, settings.kernel, np.float32).normalisers()
+    return Trained(result, value, exact)
 
 
 def _objective(

@@ -128,11 +128,7 @@ class RTM(NetworkModel):
         return np.asarray(fitted.coef_[0]), float(fitted.intercept_[0])
 
     def _scores(self, rows: IntArray) -> FloatArray:
-        return self._log_odds(self.embedding_[rows])
-
-    def _score_new(self, V: Features) -> tuple[FloatArray, FloatArray]:
-        scores = self._log_odds(self._place(V))
-        return scores, scores
+        return self._score_as_rows(self.embedding_[rows])
 
     def _place(self, V: Features) -> FloatArray:
         """Find the shares of topics in new documents by their words; equal documents get equal shares."""
@@ -146,8 +142,9 @@ class RTM(NetworkModel):
             )
         return placed
 
-    def _log_odds(self, shares: FloatArray) -> FloatArray:
-        return np.asarray((shares * self.strengths_) @ self.embedding_.T + self.offset_)
+    def _score_as_rows(self, known: FloatArray) -> FloatArray:
+        """Give the log odds of links."""
+        return np.asarray((known * self.strengths_) @ self.embedding_.T + self.offset_)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         return np.asarray(expit(scores))

@@ -7,21 +7,20 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import aslinearoperator
 from sklearn.metrics.pairwise import euclidean_distances
 
-from relscape.errors import DataError
+from relscape.errors import DataError, ParameterError
 from relscape.matrix.contents import row_normalized
 from relscape.models.base import check_integer, check_number
 from relscape.models.feature_inputs import Features
+from relscape.models.network_axes import leading_directions
 from relscape.models.network_base import NetworkModel
 from relscape.models.undirected import needed
-from relscape.objectives.link_triples import draw_triples
+from relscape.objectives.link_triples import LinkTriples
 from relscape.objectives.metric import MetricLoss
 from relscape.progress import task
 from relscape.protocols import FloatArray, IntArray
 from relscape.solvers.semidefinite import positive_part, square_root
-from relscape.solvers.spectral import truncated_svd
 
 __all__ = ["SPML"]
 
@@ -40,8 +39,8 @@ class SPML(NetworkModel):
     Parameters
     ----------
     n_components : int
-        Contents are first reduced to so many axes (truncated singular value decomposition): M has the square
-        of this number as entries.
+        Contents of more features are first reduced to so many axes (truncated singular value decomposition):
+        M has the square of this number as entries.
     shrinkage : float
         What the square of M costs, contents being scaled to a mean squared distance of 1.
     n_steps : int
@@ -85,13 +84,13 @@ class SPML(NetworkModel):
         check_integer("n_components", self.n_components, 1)
         check_integer("n_steps", self.n_steps, 2)
         check_number("shrinkage", self.shrinkage, 1e-12)
+        if not isinstance(self.row_normalize, bool | np.bool_):
+            raise ParameterError(f"row_normalize={self.row_normalize!r}: give True or False.")
 
     def _learn(self, V: Features | None, pairs: IntArray, rng: np.random.Generator) -> None:
         given, linked = needed(V, pairs, "SPML")
         contents = self._scaled(given)
-        axes = truncated_svd(
-            aslinearoperator(contents), max(1, min(self.n_components, min(contents.shape) - 1)), rng
-        )
+        axes = leading_directions(contents, self.n_components, rng)
         reduced = axes.U * axes.values
         spread = np.sqrt(2.0 * reduced.var(axis=0).sum())
         if spread <= _ROUNDING * np.linalg.norm(reduced):
@@ -123,21 +122,18 @@ class SPML(NetworkModel):
         return row_normalized(V) if self.row_normalize else V
 
     def _scores(self, rows: IntArray) -> FloatArray:
-        return self._nearness(self.embedding_[rows])
-
-    def _score_new(self, V: Features) -> tuple[FloatArray, FloatArray]:
-        scores = self._nearness(self._place(V))
-        return scores, scores
+        return self._score_as_rows(self.embedding_[rows])
 
     def _place(self, V: Features) -> FloatArray:
         return np.asarray(self._scaled(V) @ self.projection_)
 
-    def _nearness(self, points: FloatArray) -> FloatArray:
-        return -np.asarray(euclidean_distances(points, self.embedding_, squared=True))
+    def _score_as_rows(self, known: FloatArray) -> FloatArray:
+        return -np.asarray(euclidean_distances(known, self.embedding_, squared=True))
 
 
 def _batches(linked: IntArray, n: int, rng: np.random.Generator) -> Iterator[IntArray]:
     """Deal triples of all links into batches, again and again, each time with others that are not linked."""
+    links = LinkTriples(linked, n)
     while True:
-        triples = rng.permutation(draw_triples(linked, n, rng))
+        triples = rng.permutation(links.draw(rng))
         yield from np.array_split(triples, max(1, len(triples) // _BATCH))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from relscape.data.links import FEWEST_DOCUMENTS
 from relscape.errors import DataError, ParameterError, UnknownNameError
 from relscape.objectives.link_margin import LinkTerms, link_terms
 from relscape.objectives.linkage_tiles import KERNELS, Tiles
@@ -24,8 +25,6 @@ from relscape.objectives.neighbour_sums import edges
 from relscape.protocols import FloatArray, IntArray, SparseArray
 
 __all__ = ["Linkage", "LinkageValue", "check_linkage", "linkage_value"]
-
-FEWEST_DOCUMENTS = 3
 
 
 class LinkageValue(NamedTuple):

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
-from scipy.special import expit, logsumexp, xlogy
+from scipy.special import log_expit, logsumexp, xlogy
 
 from relscape.errors import DataError, UnknownNameError
 from relscape.objectives.linkage_tiles import KERNELS
 from relscape.protocols import FloatArray, SparseArray
 from relscape.threads import one_thread
 
-__all__ = ["incoming", "place_newcomers"]
+__all__ = ["log_incoming", "place_newcomers"]
 
 NEAREST_STARTS = 3
 MOST_STEPS = 300
@@ -71,8 +71,10 @@ def place_newcomers(
     return places, np.maximum(divergences, 0.0)
 
 
-def incoming(H: FloatArray, normalisers: FloatArray, h: FloatArray, kernel: str = "cauchy") -> FloatArray:
-    """Give the probability that an old document links to a new one, were it the only new one.
+def log_incoming(H: FloatArray, normalisers: FloatArray, h: FloatArray, kernel: str = "cauchy") -> FloatArray:
+    """Give the log probability that an old document links to a new one, were it the only new one.
+
+    Logarithms tell far documents apart whose probabilities are too small for any number.
 
     Parameters
     ----------
@@ -85,14 +87,14 @@ def incoming(H: FloatArray, normalisers: FloatArray, h: FloatArray, kernel: str 
 
     Returns
     -------
-    probabilities : array of shape (m, n)
-        w_i/(Z_i + w_i).
+    logs : array of shape (m, n)
+        log(w_i/(Z_i + w_i)).
     """
     _check(kernel)
     squares = _squares(np.asarray(h, dtype=np.float64), np.asarray(H, dtype=np.float64))
     if kernel == "cauchy":
-        return np.asarray(1.0 / (1.0 + normalisers * (1.0 + squares)))
-    return np.asarray(expit(-(normalisers + squares)))
+        return np.asarray(-np.log1p(normalisers * (1.0 + squares)))
+    return np.asarray(log_expit(-(normalisers + squares)))
 
 
 def _check(kernel: str) -> None:

@@ -31,6 +31,8 @@ class LinkReport:
         What every link is up against: the candidates before it and level with it.
     rivals, raw_rivals : array
         How many other candidates there are for every link, without and with other known links.
+    pairs : array of shape (L, 2)
+        The links, from and to, in the order of ``ranks``.
     is_filtered : bool
         Whether other known links are left out.
     ties : str
@@ -40,6 +42,7 @@ class LinkReport:
     counts: Counts
     rivals: IntArray
     raw_rivals: IntArray
+    pairs: IntArray
     is_filtered: bool = False
     ties: str = "realistic"
 
@@ -59,7 +62,7 @@ class LinkReport:
 
     @cached_property
     def ranks(self) -> FloatArray:
-        """The rank of every link; 1 is best."""
+        """The rank of every link, in the order of ``pairs``; 1 is best."""
         share = {"realistic": 0.5, "optimistic": 0.0, "pessimistic": 1.0}[self.ties]
         return 1.0 + self._better + share * self._level
 
@@ -146,9 +149,10 @@ class LinkReport:
 
     def __str__(self) -> str:
         header = ("", "links", "mean rank", "MRR", "AUC", *(f"hits@{most}" for most in HITS))
-        return "\n".join(
+        table = [
             f"{row[0]:<12}" + "".join(f"{cell:>11}" for cell in row[1:]) for row in (header, *self.rows())
-        )
+        ]
+        return "\n".join([*table, f"ties: {self.ties}"])
 
     def __repr__(self) -> str:
         return f"<LinkReport: mean rank {self.mean_rank:.4g}, AUC {self.auc:.3f}, {self.n_links} links>"
@@ -202,7 +206,7 @@ def rank_links(
     )
     begins, ends = index.spans(rows)
     raw_rivals = np.full(len(rows), n - 2)
-    return LinkReport(counts, raw_rivals - (ends - begins - 1), raw_rivals, ties=ties)
+    return LinkReport(counts, raw_rivals - (ends - begins - 1), raw_rivals, np.asarray(pairs), ties=ties)
 
 
 def _checked(scores: FloatArray, rows: IntArray) -> FloatArray:

@@ -161,6 +161,11 @@ def _looked(cost: Cost, point: FloatArray, terms: IntArray) -> tuple[float, Floa
     value, gradient = cost(point, terms)
     if not np.isfinite(value):
         raise DataError(f"the cost is {value}; expected a finite value. A smaller rate may help.")
+    if not np.isfinite(gradient).all():
+        raise DataError(
+            f"the gradient is not finite where the cost is {value:g}; does the start have places that are no "
+            "numbers? Otherwise a smaller rate may help."
+        )
     return float(value), gradient
 
 
