@@ -14,7 +14,7 @@ from relscape.project import knowledge_runs
 from relscape.project.experiments import Experiment, experiment
 from relscape.project.knowledge import PROCEDURES, graph_of
 from relscape.project.knowledge_measures import CATEGORIES, LINKS, PARTITIONS, measures_of
-from relscape.project.knowledge_pictures import all_pictures
+from relscape.project.knowledge_pictures import all_pictures, setting_curves
 from relscape.project.knowledge_runs import RUNS, Training, all_figures, chosen_names, kept_or_done
 from relscape.project.knowledge_verdicts import RULES
 from relscape.project.outcome import Findings
@@ -254,6 +254,19 @@ def test_pictures_show_the_thesis_beside_ours():
     places = {dots.get_label(): dots.get_offsets().tolist() for dots in panel.collections}
     assert places == {"now": [[84.0, 0.0]], "then": [[47.0, 0.0]], "published": [[47.1, 0.0]]}
     assert all_pictures([{**rows[0], "refusal": "no"}], figures) == {}
+
+
+def test_settings_share_a_scale():
+    rows = [
+        {"varied": name, "value": at, "hits@10": hits, "refusal": ""}
+        for name, at, hits in (("k", 100.0, 60.0), ("k", 20.0, 40.0), ("margin", 0.4, 60.0))
+    ]
+    (figure,) = setting_curves(rows, ("hits@10",)).values()
+    first, second = figure.axes
+    assert first.lines[0].get_ydata().tolist() == [40.0, 60.0]
+    assert [tick.get_text() for tick in first.get_xticklabels()] == ["20", "100"]
+    assert first.get_ylim() == second.get_ylim()
+    assert setting_curves([{**rows[0], "refusal": "no"}], ("hits@10",)) == {}
 
 
 # ---------------------------------------------------------------------- rules

@@ -15,7 +15,7 @@ from relscape.project import network_runs
 from relscape.project.experiments import experiment
 from relscape.project.network import PROCEDURES
 from relscape.project.network_measures import MEASURES, measures_of
-from relscape.project.network_pictures import all_pictures
+from relscape.project.network_pictures import all_pictures, curve_pictures
 from relscape.project.network_runs import Fit, Network, Split, dealt, kept_or_done, network_of
 from relscape.project.network_verdicts import COSINES, PUBLISHED, RULES, SIX
 from relscape.project.report import report_tables, write_results
@@ -206,7 +206,10 @@ def test_imports_come_with_suggestions_and_popularity(tmp_path):
     for note in told:
         module, names = note.split(":")[0], note.split("suggested: ")[1].split(", ")
         assert len(names) == 8
+        assert {name.rstrip("*") for name in names} <= set(network.ids)
         assert not any((module, name.rstrip("*")) in imported for name in names)
+        missed = {network.ids[j] for i, j in test if network.ids[i] == module}
+        assert [name.endswith("*") for name in names] == [name.rstrip("*") in missed for name in names]
 
 
 def test_without_data_it_says_where_to_get_it(monkeypatch):
@@ -230,6 +233,19 @@ def test_pictures_show_the_thesis_beside_ours():
     (quoted,) = [dots for dots in figure.axes[0].collections if dots.get_label() == "test rank, published"]
     assert quoted.get_offsets().tolist() == [[40.0, 1.0]]
     assert all_pictures([], figures) == {}
+
+
+def test_curves_show_values_in_order():
+    rows = [
+        {**record(name, "DocumentNetwork", 100.0 - at), "varied": "margin", "value": at}
+        for name in ("a", "b")
+        for at in (5.0, 0.2, 50.0)
+    ]
+    panels = curve_pictures(rows)["curves"].axes
+    assert [panel.get_title() for panel in panels] == ["a", "b"]
+    assert [label.get_text() for label in panels[0].get_xticklabels()] == ["0.2", "5", "50"]
+    assert panels[0].lines[0].get_ydata().tolist() == [99.8, 95.0, 50.0]
+    assert curve_pictures([]) == {}
 
 
 def outcome(claim, *rows):

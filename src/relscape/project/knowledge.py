@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from relscape import datasets, progress
 from relscape.data.triples import KnowledgeGraph
 from relscape.errors import StorageError
-from relscape.project import knowledge_pictures, pictures
+from relscape.project import knowledge_pictures
 from relscape.project.experiments import Experiment
 from relscape.project.fitting import Placement
 from relscape.project.knowledge_measures import (
@@ -24,9 +24,6 @@ from relscape.project.knowledge_measures import (
 )
 from relscape.project.knowledge_runs import RUNS, Kept, Training, chosen_names, kept_or_done
 from relscape.project.outcome import Findings, Record
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["PROCEDURES", "graph_of"]
 
@@ -90,13 +87,13 @@ def sensitivity(
         for name, values in settings["varied"].items()
         for value in values
     }
-    shown = (MEAN_RANK, HITS, RECIPROCAL_RANK)
     findings = Findings(("set", "varied", "value"), LINKS, tables={"One setting at a time": LINKS})
     for name, kept in _all_done(findings, trainings, settings["graph"], folder, only).items():
         varied, value = name.split("/")
         place = {"set": settings["graph"]["set"], "varied": varied, "value": float(value)}
         _add(findings, place, name, str(settings["base"]["model"]), kept)
-    findings.pictures |= _curves(findings, tuple(settings["varied"]), shown)
+    shown = (HITS, MEAN_RANK, RECIPROCAL_RANK)
+    findings.pictures |= knowledge_pictures.setting_curves(findings.records, shown)
     return findings
 
 
@@ -168,9 +165,3 @@ def _place(record: Record, settings: Settings) -> tuple[int, int]:
     """Order records by model, the settings of then first."""
     models = list(dict.fromkeys(model for era in reversed(_ERAS) for model in settings.get(era, {})))
     return models.index(record["method"]), _ERAS.index(record["settings"])
-
-
-def _curves(findings: Findings, varied: tuple[str, ...], shown: tuple[str, ...]) -> dict[str, Figure]:
-    """Draw measures against each setting that was varied."""
-    drawn = {name: pictures.curves(findings, "value", shown, {"varied": name}) for name in varied}
-    return {f"by_{name}": figure for name, figures in drawn.items() for figure in figures.values()}

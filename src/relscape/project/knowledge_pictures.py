@@ -13,7 +13,7 @@ from relscape.project.pictures import finished
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["all_pictures"]
+__all__ = ["all_pictures", "setting_curves"]
 
 _PARTS = ("reciprocal", "reverse", "other")
 _PUBLISHED = "published"
@@ -32,6 +32,28 @@ def all_pictures(records: Sequence[Record], figures: Iterable[Mapping[str, Any]]
     if len(parts) > 1:
         drawn["parts"] = _dots(found, parts, published)
     return drawn
+
+
+def setting_curves(records: Sequence[Record], measures: tuple[str, ...]) -> dict[str, Figure]:
+    """Draw measures against settings varied one at a time: a column a setting, all on the same scale."""
+    import matplotlib.pyplot as plt
+
+    found = [record for record in records if not record["refusal"]]
+    names = list(dict.fromkeys(record["varied"] for record in found))
+    if not names:
+        return {}
+    size = (3.2 * len(names) + 0.6, 2.6 * len(measures))
+    figure, axes = plt.subplots(len(measures), len(names), figsize=size, sharey="row", squeeze=False)
+    for line, measure in zip(axes, measures, strict=True):
+        for panel, name in zip(line, names, strict=True):
+            points = sorted((r["value"], r[measure]) for r in found if r["varied"] == name)
+            panel.plot([value for _, value in points], marker="o", ms=4, color=KIND_COLORS[0])
+            panel.set_xticks(range(len(points)), [f"{at:g}" for at, _ in points])
+            panel.set_xlabel(name)
+            for side in ("top", "right"):
+                panel.spines[side].set_visible(False)
+        line[0].set_ylabel(measure)
+    return {"settings": finished(figure)}
 
 
 def _dots(

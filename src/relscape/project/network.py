@@ -11,7 +11,7 @@ import numpy as np
 
 from relscape import progress
 from relscape.errors import StorageError
-from relscape.project import network_pictures, pictures
+from relscape.project import network_pictures
 from relscape.project.experiments import Experiment
 from relscape.project.fitting import Placement
 from relscape.project.knowledge_runs import RUNS, chosen_names
@@ -93,9 +93,7 @@ def sensitivity(
     ]
     findings = Findings(("set", "varied", "value"), MEASURES, tables={experiment.title: MEASURES})
     _gather(findings, jobs, settings, folder, only)
-    for varied in settings["varied"]:
-        drawn = pictures.curves(findings, "value", (TEST, TRAIN), {"varied": varied})
-        findings.pictures |= {f"by_{varied}": figure for figure in drawn.values()}
+    findings.pictures |= network_pictures.curve_pictures(findings.records)
     return findings
 
 
@@ -210,9 +208,10 @@ def _suggestions(fit: Fit, network: Network, split: Split, shown: int) -> list[s
     lines = []
     for row in np.argsort(-counts, kind="stable")[:shown]:
         mine = split.test[split.test[:, 0] == row]
-        held_out = set(network.ids[mine[:, 1]])
+        held_out = set(mine[:, 1].tolist())
         ranks = np.sort(model.rank(mine).filtered.ranks)
-        names = [link.id + "*" * (link.id in held_out) for link in model.predict_links(int(row), top=8)]
+        best = [int(link.id) for link in model.predict_links(int(row), top=8)]  # ids of rows are positions
+        names = [network.ids[place] + "*" * (place in held_out) for place in best]
         lines.append(
             f"{network.ids[row]}: {len(mine)} held-out imports (filtered ranks "
             f"{', '.join(f'{rank:g}' for rank in ranks)}); suggested: {', '.join(names)}"
