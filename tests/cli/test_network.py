@@ -350,6 +350,7 @@ def test_unreadable_files(files):
 
 
 def test_bad_questions(files, made, pairs):
+    refused(files("network", "suggest", made, "paper:d00"), "paper:d00", "called 'doc'", "doc:d00")
     refused(files("network", "suggest", made, "doc:d99"), "d99", "this map")
     refused(files("network", "suggest", made, "paper:d01"), "paper:d01")
     refused(files("network", "suggest", made, "d99"), "d99")

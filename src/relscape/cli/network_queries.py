@@ -110,11 +110,18 @@ def _of_known(
     targets: list[str], joint: Map, model: Any, top: int, known: bool
 ) -> dict[str, list[SuggestedLink]]:
     kind = joint.groups[0]
+    group = joint.group(kind)
+    for target in targets:
+        called, _, rest = target.partition(":")
+        if called not in joint.groups and target not in group.places and rest in group.places:
+            raise ParameterError(
+                f"{target}: documents of this map are called {kind!r}; ask for {kind}:{rest}."
+            )
     places = [
         joint.locate(target if target.partition(":")[0] in joint.groups else (kind, target))[1]
         for target in targets
     ]
-    ids = joint.group(kind).ids[places]
+    ids = group.ids[places]
     return {
         target: model.predict_links(str(name), top, not known)
         for target, name in zip(targets, ids, strict=True)
