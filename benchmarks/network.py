@@ -7,7 +7,7 @@ not grow with the pairs. Plain numpy and torch hold all pairs in single precisio
 
 Training is that of ``DocumentNetwork`` on WebKB and Cora (0/1 words, a tenth of the links held out, ranks of
 citing documents): the default procedure and the thesis' adaptive one, stopped early or left until the cost is
-flat, with the rank of the held-out links at that time. Growth trains 200 steps on made-up documents of twenty
+flat, with the rank of the held-out links at that time. Growth trains 100 steps on made-up documents of twenty
 topics in 50 dimensions, links within topics; the search for neighbours by contents is included.
 """
 
@@ -31,7 +31,7 @@ NEIGHBOURS, LINKS = 60, 3
 GROWTH = (1_000, 10_000, 100_000)
 BUDGET = 2.0
 TRAINED = 2000  # steps at most by default
-STEPS, TOPICS, FEATURES = 200, 20, 50
+STEPS, TOPICS, FEATURES = 100, 20, 50
 # Steps of Adam, or rounds of 20 steps; with 2000 training goes on until the cost is flat.
 TRAINING = {
     "webkb": {"adam": (25, 100, TRAINED), "adaptive": (5, 20, TRAINED)},
@@ -149,7 +149,7 @@ def prepare_torch(n: int) -> Callable[[], str]:
 
 
 def prepare_training(n: int) -> Callable[[], str]:
-    """Train 200 steps on documents of twenty topics, three links each, nine in ten of them within a topic."""
+    """Train 100 steps on documents of twenty topics, three links each, nine in ten of them within a topic."""
     from relscape import DocumentNetwork
 
     rng = np.random.default_rng(0)

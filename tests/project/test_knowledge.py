@@ -16,7 +16,7 @@ from relscape.project.knowledge import PROCEDURES, graph_of
 from relscape.project.knowledge_measures import CATEGORIES, LINKS, PARTITIONS, measures_of
 from relscape.project.knowledge_pictures import all_pictures, setting_curves
 from relscape.project.knowledge_runs import RUNS, Training, all_figures, chosen_names, kept_or_done
-from relscape.project.knowledge_verdicts import RULES
+from relscape.project.knowledge_verdicts import RIVALS, RULES
 from relscape.project.outcome import Findings
 from relscape.project.report import report_tables, write_results
 from relscape.project.runner import Run, run_experiment
@@ -291,8 +291,9 @@ def test_transpes_must_reach_both_figures(claim, rank, hits):
 
 
 def test_the_lowest_rank_is_among_models_of_then():
-    ours, rival = scored("then", "TransPES", 66, 67), scored("then", "TransE", 90, 50)
-    assert outcome("K3", ours, rival, scored("now", "RotatE", 30, 90)) == "reached"
+    ours, rivals = scored("then", "TransPES", 66, 67), [scored("then", rival, 90, 50) for rival in RIVALS]
+    assert outcome("K3", ours, *rivals, scored("now", "RotatE", 30, 90)) == "reached"
+    assert outcome("K3", ours, *rivals[:3]) == "not tested"
     assert outcome("K3", ours, scored("then", "TransE", 60, 50)) == "not reached"
     assert outcome("K3", ours) == "not tested"
 
@@ -322,18 +323,29 @@ def test_care_is_judged_by_hits():
 def test_columns_are_counted():
     ours = {**scored("then", "TransPES", 1, 1), **dict.fromkeys(CATEGORIES, 50.0)}
     rival = {**scored("then", "TransE", 1, 1), **dict.fromkeys(CATEGORIES, 40.0)}
-    assert outcome("K7", ours, {**rival, **dict.fromkeys(CATEGORIES[:3], 60.0)}) == "reached"
+    others = [{**rival, "method": name} for name in RIVALS[1:]]
+    assert outcome("K7", ours, {**rival, **dict.fromkeys(CATEGORIES[:3], 60.0)}, *others) == "reached"
+    assert outcome("K7", ours, {**rival, **dict.fromkeys(CATEGORIES[:3], 60.0)}) == "not tested"
     assert outcome("K7", ours, {**rival, **dict.fromkeys(CATEGORIES[:4], 60.0)}) == "not reached"
     assert outcome("K7", ours) == "not tested"
 
 
 def test_hits_of_all_rivals_must_be_higher():
     ours = scored("then", "TransPES", 212, 81.3)
-    assert outcome("K8", ours, scored("then", "TransE", 1, 89), scored("then", "TransR", 1, 91)) == "reached"
+    higher = [scored("then", rival, 1, 89) for rival in RIVALS]
+    assert outcome("K8", ours, *higher) == "reached"
+    assert outcome("K8", ours, *higher[:2]) == "not tested"
     assert (
         outcome("K8", ours, scored("then", "TransE", 1, 89), scored("then", "TransH", 1, 80)) == "not reached"
     )
     assert outcome("K8", ours, scored("then", "LFM", 1, 80)) == "not tested"
+
+
+@pytest.mark.parametrize("claim", ["K1", "K3", "K4", "K5", "K7", "K8", "K9"])
+def test_a_refused_training_was_not_done(claim):
+    refused = [{**record(era, "TransPES"), "refusal": "epoch 3: NaN"} for era in ("then", "now")]
+    rivals = [scored("then", rival, 90, 50) for rival in RIVALS]
+    assert outcome(claim, *refused, *rivals) == "not tested"
 
 
 def test_being_behind_needs_both_measures():
@@ -351,7 +363,7 @@ def test_being_behind_needs_both_measures():
 def test_sensitivity_compares_ranges():
     def rows(**spans):
         return [
-            {"set": "a", "varied": name, "value": at, "hits@10": 50.0 + at * span}
+            {"set": "a", "varied": name, "value": at, "refusal": "", "hits@10": 50.0 + at * span}
             for name, span in spans.items()
             for at in (0.0, 1.0)
         ]

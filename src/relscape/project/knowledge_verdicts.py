@@ -1,4 +1,8 @@
-"""The rules for what was claimed of knowledge graphs; they were written before any result was seen."""
+"""The rules for what was claimed of knowledge graphs.
+
+A training that was refused counts as not done. What is claimed beside several models is reached only once all
+of them were trained; it is not reached as soon as one of them speaks against it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from relscape.project.outcome import Record
 __all__ = ["RULES"]
 
 TRANSPES, TRANSE = "TransPES", "TransE"
+RIVALS = (TRANSE, "TransH", "TransR", "CTransR")
 RANK_HALF, HITS_HALF = 0.5, 0.05  # what rounding to whole ranks and tenths of percent forgives
 WITH_CARE = 84.0  # hits@10 of TransE on FB15k in other libraries
 COLUMNS = 5  # of table 4.5 that TransPES leads
@@ -50,7 +55,7 @@ def _lowest_rank(records: list[Record]) -> Judgement:
     later = {model: record[MEAN_RANK] for model, record in _of(records, "now").items()}
     if later:
         told += "; now: " + _listed(later)
-    return outcome_of(min(ranks, key=lambda model: ranks[model]) == TRANSPES), told
+    return _beside_all(min(ranks, key=lambda model: ranks[model]) == TRANSPES, told, then)
 
 
 def _by_parts(records: list[Record]) -> Judgement:
@@ -96,17 +101,17 @@ def _columns(records: list[Record]) -> Judgement:
     }
     led = [column for column, model in first.items() if model == TRANSPES]
     told = ", ".join(f"{column} {model}" for column, model in first.items())
-    return outcome_of(len(led) >= COLUMNS), f"first in {len(led)} of {len(first)}: {told}"
+    return _beside_all(len(led) >= COLUMNS, f"first in {len(led)} of {len(first)}: {told}", then)
 
 
 def _hits_behind(records: list[Record]) -> Judgement:
     """K8: then, TransPES has a lower filtered hits@10 on WN18 than TransE, TransH, TransR and CTransR."""
     then = _of(records, "then")
-    rivals = [model for model in (TRANSE, "TransH", "TransR", "CTransR") if model in then]
+    rivals = [model for model in RIVALS if model in then]
     if TRANSPES not in then or not rivals:
         return UNTESTED, "TransPES or all of its rivals were not trained by the settings of then"
     hits = {model: then[model][HITS] for model in (TRANSPES, *rivals)}
-    return outcome_of(hits[TRANSPES] < min(hits[model] for model in rivals)), _listed(hits)
+    return _beside_all(hits[TRANSPES] < min(hits[model] for model in rivals), _listed(hits), then)
 
 
 def _without_inverses(records: list[Record]) -> Judgement:
@@ -126,8 +131,9 @@ def _without_inverses(records: list[Record]) -> Judgement:
 def _sensitive(records: list[Record]) -> Judgement:
     """K6: over λ₂ filtered hits@10 ranges less than half as wide as over k, and as over γ."""
     spans: dict[str, float] = {}
-    for name in dict.fromkeys(record["varied"] for record in records):
-        hits = [record[HITS] for record in records if record["varied"] == name]
+    trained = [record for record in records if not record["refusal"]]
+    for name in dict.fromkeys(record["varied"] for record in trained):
+        hits = [record[HITS] for record in trained if record["varied"] == name]
         spans[name] = max(hits) - min(hits)
     told = "range of hits@10 in points: " + _listed(spans)
     if set(spans) != {"n_components", "lambda2", "margin"}:
@@ -149,7 +155,17 @@ RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
 
 
 def _of(records: list[Record], era: str) -> dict[str, Record]:
-    return {record["method"]: record for record in records if record["settings"] == era}
+    return {
+        record["method"]: record for record in records if record["settings"] == era and not record["refusal"]
+    }
+
+
+def _beside_all(reached: bool, told: str, then: Mapping[str, Record]) -> Judgement:
+    """Hold back a verdict in favour of TransPES while a rival is missing."""
+    missing = [model for model in RIVALS if model not in then]
+    if reached and missing:
+        return UNTESTED, f"{told}; not trained: {', '.join(missing)}"
+    return outcome_of(reached), told
 
 
 def _listed(values: Mapping[str, float]) -> str:
