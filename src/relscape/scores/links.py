@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from relscape.data.known import known_tails
-from relscape.errors import DataError, ParameterError
+from relscape.errors import DataError
 from relscape.protocols import FloatArray, IntArray
 from relscape.scores.rank_counts import Counts, count_ranks
-from relscape.scores.ranking_report import HITS, TIES
+from relscape.scores.rank_figures import HITS, RankFigures, ranks_of, table_text
 
 __all__ = ["LinkReport", "rank_links"]
 
 
 @dataclass(frozen=True, eq=False)
-class LinkReport:
+class LinkReport(RankFigures):
     """How high a model ranks true links. Figures are raw, among all other documents, unless narrowed.
 
     ``filtered`` is the same report with other known links left out, ``optimistic`` and ``pessimistic`` the
@@ -44,47 +44,18 @@ class LinkReport:
     raw_rivals: IntArray
     pairs: IntArray
     is_filtered: bool = False
-    ties: str = "realistic"
-
-    def __post_init__(self) -> None:
-        if self.ties not in TIES:
-            raise ParameterError(f"ties={self.ties!r}: expected one of {', '.join(TIES)}.")
-
-    @property
-    def _better(self) -> IntArray:
-        return self.counts.better if self.is_filtered else self.counts.raw_better
-
-    @property
-    def _level(self) -> IntArray:
-        return self.counts.level if self.is_filtered else self.counts.raw_level
 
     # ------------------------------------------------------------------ figures
 
     @cached_property
     def ranks(self) -> FloatArray:
         """The rank of every link, in the order of ``pairs``; 1 is best."""
-        share = {"realistic": 0.5, "optimistic": 0.0, "pessimistic": 1.0}[self.ties]
-        return 1.0 + self._better + share * self._level
+        return ranks_of(self.counts, self.is_filtered, self.ties)
 
     @property
     def n_links(self) -> int:
         """How many links were ranked."""
         return len(self.counts.better)
-
-    @cached_property
-    def mean_rank(self) -> float:
-        """Mean rank of the links; 1 is perfect."""
-        return float(self.ranks.mean())
-
-    @cached_property
-    def mrr(self) -> float:
-        """Mean reciprocal rank, between 0 and 1."""
-        return float((1.0 / self.ranks).mean())
-
-    @cached_property
-    def hits(self) -> dict[int, float]:
-        """Share of ranks up to 1, 3 and 10."""
-        return {most: float((self.ranks <= most).mean()) for most in HITS}
 
     @cached_property
     def auc(self) -> float:
@@ -96,7 +67,7 @@ class LinkReport:
         there = rivals > 0
         if not there.any():
             return float("nan")
-        lost = (self._better + 0.5 * self._level)[there] / rivals[there]
+        lost = (ranks_of(self.counts, self.is_filtered, "realistic") - 1.0)[there] / rivals[there]
         return float(1.0 - lost.mean())
 
     # ------------------------------------------------------------------ narrower reports
@@ -106,27 +77,11 @@ class LinkReport:
         """The same with other known links left out of the candidates."""
         return replace(self, is_filtered=True)
 
-    @property
-    def optimistic(self) -> LinkReport:
-        """The same with every tie in favour of the true link."""
-        return replace(self, ties="optimistic")
-
-    @property
-    def pessimistic(self) -> LinkReport:
-        """The same with every tie against the true link."""
-        return replace(self, ties="pessimistic")
-
     # ------------------------------------------------------------------ telling
 
     def figures(self) -> dict[str, Any]:
         """Give mean rank, MRR, hits, AUC and the number of links as plain values."""
-        return {
-            "mean_rank": self.mean_rank,
-            "mrr": self.mrr,
-            "hits": {str(most): share for most, share in self.hits.items()},
-            "auc": self.auc,
-            "n_links": self.n_links,
-        }
+        return super().figures() | {"auc": self.auc, "n_links": self.n_links}
 
     def to_dict(self) -> dict[str, Any]:
         """Give all figures as plain values, raw and filtered, and the tie rule."""
@@ -149,10 +104,7 @@ class LinkReport:
 
     def __str__(self) -> str:
         header = ("", "links", "mean rank", "MRR", "AUC", *(f"hits@{most}" for most in HITS))
-        table = [
-            f"{row[0]:<12}" + "".join(f"{cell:>11}" for cell in row[1:]) for row in (header, *self.rows())
-        ]
-        return "\n".join([*table, f"ties: {self.ties}"])
+        return f"{table_text(header, self.rows())}\nties: {self.ties}"
 
     def __repr__(self) -> str:
         return f"<LinkReport: mean rank {self.mean_rank:.4g}, AUC {self.auc:.3f}, {self.n_links} links>"

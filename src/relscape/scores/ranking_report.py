@@ -12,15 +12,13 @@ import numpy as np
 from relscape.errors import ParameterError
 from relscape.protocols import FloatArray, IntArray, TextArray
 from relscape.scores.rank_counts import Counts
+from relscape.scores.rank_figures import HITS, RankFigures, ranks_of, table_text
 
-__all__ = ["HITS", "TIES", "RankingReport"]
-
-HITS = (1, 3, 10)
-TIES = ("realistic", "optimistic", "pessimistic")
+__all__ = ["RankingReport"]
 
 
 @dataclass(frozen=True, eq=False)
-class RankingReport:
+class RankingReport(RankFigures):
     """How high a model ranks true answers. Figures are of both sides together, filtered, unless narrowed.
 
     ``heads`` and ``tails`` are the same report for questions about one side, ``raw`` for ranks among all
@@ -43,43 +41,19 @@ class RankingReport:
     counts: Mapping[str, Counts]
     classes: Mapping[str, TextArray]
     filtered: bool = True
-    ties: str = "realistic"
-
-    def __post_init__(self) -> None:
-        if self.ties not in TIES:
-            raise ParameterError(f"ties={self.ties!r}: expected one of {', '.join(TIES)}.")
 
     # ------------------------------------------------------------------ figures
 
     @cached_property
     def ranks(self) -> FloatArray:
         """Every rank: first those of all heads, then those of all tails."""
-        share = {"realistic": 0.5, "optimistic": 0.0, "pessimistic": 1.0}[self.ties]
-        ranks = []
-        for side in self.counts.values():
-            better, level = (side.better, side.level) if self.filtered else (side.raw_better, side.raw_level)
-            ranks.append(1.0 + better + share * level)
-        return np.concatenate(ranks)
+        sides = self.counts.values()
+        return np.concatenate([ranks_of(side, self.filtered, self.ties) for side in sides])
 
     @property
     def n_triples(self) -> int:
         """How many triples were ranked."""
         return len(next(iter(self.counts.values())).better)
-
-    @cached_property
-    def mean_rank(self) -> float:
-        """Mean rank of the true answers; 1 is perfect."""
-        return float(self.ranks.mean())
-
-    @cached_property
-    def mrr(self) -> float:
-        """Mean reciprocal rank, between 0 and 1."""
-        return float((1.0 / self.ranks).mean())
-
-    @cached_property
-    def hits(self) -> dict[int, float]:
-        """Share of ranks up to 1, 3 and 10."""
-        return {most: float((self.ranks <= most).mean()) for most in HITS}
 
     # ------------------------------------------------------------------ narrower reports
 
@@ -87,16 +61,6 @@ class RankingReport:
     def raw(self) -> RankingReport:
         """The same among all entities, other known answers included."""
         return replace(self, filtered=False)
-
-    @property
-    def optimistic(self) -> RankingReport:
-        """The same with every tie in favour of the true answer."""
-        return replace(self, ties="optimistic")
-
-    @property
-    def pessimistic(self) -> RankingReport:
-        """The same with every tie against the true answer."""
-        return replace(self, ties="pessimistic")
 
     @property
     def heads(self) -> RankingReport:
@@ -143,12 +107,7 @@ class RankingReport:
 
     def figures(self) -> dict[str, Any]:
         """Give mean rank, MRR, hits and the number of triples as plain values."""
-        return {
-            "mean_rank": self.mean_rank,
-            "mrr": self.mrr,
-            "hits": {str(most): share for most, share in self.hits.items()},
-            "n_triples": self.n_triples,
-        }
+        return super().figures() | {"n_triples": self.n_triples}
 
     def to_dict(self) -> dict[str, Any]:
         """Give all figures as plain values: filtered and raw, by side, category, partition and relation."""
@@ -173,9 +132,7 @@ class RankingReport:
 
     def __str__(self) -> str:
         header = ("", "triples", "mean rank", "MRR", *(f"hits@{most}" for most in HITS))
-        return "\n".join(
-            f"{row[0]:<12}" + "".join(f"{cell:>11}" for cell in row[1:]) for row in (header, *self.rows())
-        )
+        return table_text(header, self.rows())
 
     def __repr__(self) -> str:
         return (
