@@ -13,6 +13,7 @@ from relscape.errors import StorageError
 from relscape.project import knowledge_pictures
 from relscape.project.experiments import Experiment
 from relscape.project.fitting import Placement
+from relscape.project.kept_runs import RUNS, Kept, chosen_names
 from relscape.project.knowledge_measures import (
     CATEGORIES,
     HITS,
@@ -22,7 +23,7 @@ from relscape.project.knowledge_measures import (
     RECIPROCAL_RANK,
     measures_of,
 )
-from relscape.project.knowledge_runs import RUNS, Kept, Training, chosen_names, kept_or_done
+from relscape.project.knowledge_runs import Training, kept_or_done
 from relscape.project.outcome import Findings, Record
 
 __all__ = ["PROCEDURES", "graph_of"]
@@ -52,7 +53,8 @@ def link_prediction(
     """Train every model by the settings of ``then`` and of ``now``, and rank the test triples.
 
     ``graph`` in the settings says what to train on (see :func:`graph_of`), ``then`` and ``now`` are tables of
-    models with their arguments, ``cap_minutes`` is the most that one training may take.
+    models with their arguments, ``cap_minutes`` is the most that one training may take; a training's own
+    table may say otherwise.
     """
     trainings = {
         f"{era}/{model}": _training(f"{era}/{model}", {"model": model, **arguments}, settings)
@@ -104,9 +106,9 @@ PROCEDURES: Mapping[str, Callable[[Experiment, Settings, Path | None, Iterable[s
 
 
 def _training(name: str, arguments: Settings, settings: Settings) -> Training:
-    return Training(
-        name, {**arguments, "random_state": settings["random_state"]}, float(settings["cap_minutes"])
-    )
+    own = {**arguments, "random_state": settings["random_state"]}
+    cap = own.pop("cap_minutes", settings["cap_minutes"])
+    return Training(name, own, float(cap))
 
 
 def _varied(base: Settings, name: str, value: float) -> dict[str, Any]:

@@ -11,6 +11,7 @@ __all__ = [
     "LINKS",
     "MEAN_RANK",
     "PARTITIONS",
+    "PARTS",
     "RECIPROCAL_RANK",
     "measures_of",
     "part_hits",
@@ -23,7 +24,7 @@ EPOCHS, MINUTES = "epochs", "minutes"
 LINKS = (RAW_RANK, MEAN_RANK, RAW_HITS, HITS, RECIPROCAL_RANK, EPOCHS, MINUTES)
 _SIDES, _KINDS = ("heads", "tails"), ("1-1", "1-N", "N-1", "N-N")
 CATEGORIES = tuple(f"{side} {kind}" for side in _SIDES for kind in _KINDS)
-_PARTS = ("reciprocal", "reverse", "other")
+PARTS = ("reciprocal", "reverse", "other")
 
 
 def part_rank(part: str) -> str:
@@ -36,7 +37,7 @@ def part_hits(part: str) -> str:
     return f"{part} {HITS}"
 
 
-PARTITIONS = tuple(named(part) for part in _PARTS for named in (part_rank, part_hits))
+PARTITIONS = tuple(named(part) for part in PARTS for named in (part_rank, part_hits))
 
 
 def measures_of(kept: Mapping[str, Any]) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from relscape.plot.palette import KIND_COLORS, LIGHT
-from relscape.project.knowledge_measures import HITS, MEAN_RANK, part_hits
+from relscape.project.knowledge_measures import HITS, MEAN_RANK, PARTS, part_hits
 from relscape.project.outcome import Record, methods_in
 from relscape.project.pictures import finished
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["all_pictures", "setting_curves"]
 
-_PARTS = ("reciprocal", "reverse", "other")
 _PUBLISHED = "published"
 _COLORS = {"now": KIND_COLORS[0], "then": KIND_COLORS[1], _PUBLISHED: LIGHT.muted}
 _MARKS = {"now": "o", "then": "s", _PUBLISHED: "x"}
@@ -28,7 +27,7 @@ def all_pictures(records: Sequence[Record], figures: Iterable[Mapping[str, Any]]
         return {}
     published = {figure["measure"]: figure["values"] for figure in reversed(list(figures))}
     drawn = {"models": _dots(found, (HITS, MEAN_RANK), published)}
-    parts = tuple(part_hits(part) for part in _PARTS if any(part_hits(part) in r for r in found))
+    parts = tuple(part_hits(part) for part in PARTS if any(part_hits(part) in r for r in found))
     if len(parts) > 1:
         drawn["parts"] = _dots(found, parts, published)
     return drawn

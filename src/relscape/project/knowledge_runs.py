@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from relscape import progress
 from relscape.data.triples import KnowledgeGraph
-from relscape.errors import DataError, UnknownNameError
-from relscape.maps.files import atomic_file
-from relscape.maps.state import read_json, write_json
+from relscape.errors import DataError
 from relscape.models.knowledge import KGEmbedding
 from relscape.models.knowledge_scoring import Trained
 from relscape.models.knowledge_settings import Plan
 from relscape.models.knowledge_training import Run, begin, held_threads, train
+from relscape.project.kept_runs import Kept, kept_or_run, run_file
 from relscape.scores.ranking_report import RankingReport
 
-__all__ = ["RUNS", "Training", "all_figures", "chosen_names", "kept_or_done"]
+__all__ = ["Training", "all_figures", "kept_or_done"]
 
-RUNS = "runs"  # the folder of trainings inside that of the results
-_FORMAT, _VERSION = "relscape-knowledge-run", 1
+_FORMAT = "relscape-knowledge-run"
 _MINUTE = 60.0
-
-Kept = dict[str, Any]
 
 
 class Training(NamedTuple):
@@ -40,24 +33,9 @@ class Training(NamedTuple):
     arguments: Mapping[str, Any]
     cap_minutes: float
 
-    def file(self, folder: Path, graph: KnowledgeGraph) -> Path:
-        """Name the file it is kept in, by all that decides its result."""
-        said = json.dumps([graph.fingerprint(), self.arguments, self.cap_minutes], sort_keys=True)
-        digest = hashlib.sha256(said.encode()).hexdigest()[:12]
-        return folder / f"{self.arguments['model']}-{digest}.json"
-
 
 class _CapError(Exception):
     """A training has used up its minutes."""
-
-
-def chosen_names(names: Iterable[str], patterns: Iterable[str]) -> set[str]:
-    """Choose names by patterns such as "then/*"; all without any, and a pattern that fits none is refused."""
-    known, wanted = list(names), list(patterns)
-    for pattern in wanted:
-        if not any(fnmatchcase(name, pattern) for name in known):
-            raise UnknownNameError("training", pattern, known)
-    return {name for name in known if not wanted or any(fnmatchcase(name, p) for p in wanted)}
 
 
 def kept_or_done(
@@ -80,22 +58,19 @@ def kept_or_done(
     dict or None
         Arguments, epochs, seconds, whether the cap stopped it, and the whole ranking; or the ``refusal``.
     """
-    file = None if folder is None else training.file(folder, graph)
-    if file is not None and file.exists():
-        return read_json(file, _FORMAT, _VERSION)
-    if not wanted:
-        return None
+    settings = [graph.fingerprint(), training.arguments, training.cap_minutes]
+    file = run_file(folder, str(training.arguments["model"]), settings)
+    return kept_or_run(file, _FORMAT, wanted, lambda: _done_or_refused(training, graph))
+
+
+def _done_or_refused(training: Training, graph: KnowledgeGraph) -> Kept:
     progress.note(f"training {training.name}, at most {training.cap_minutes:g} minutes")
-    found = {"format": _FORMAT, "version": _VERSION, "arguments": dict(training.arguments)}
-    found |= {"cap_minutes": training.cap_minutes, "graph": graph.fingerprint()}
+    found = {"arguments": dict(training.arguments), "cap_minutes": training.cap_minutes}
+    found["graph"] = graph.fingerprint()
     try:
-        found |= _done(training, graph)
+        return found | _done(training, graph)
     except DataError as error:  # numbers that ran away
-        found |= {"refusal": str(error), "seconds": 0.0, "cpu_seconds": 0.0}
-    if file is not None:
-        with atomic_file(file) as draft:
-            write_json(draft, found)
-    return found
+        return found | {"refusal": str(error), "seconds": 0.0, "cpu_seconds": 0.0}
 
 
 def _done(training: Training, graph: KnowledgeGraph) -> Kept:

@@ -14,11 +14,10 @@ from relscape.errors import StorageError
 from relscape.project import network_pictures
 from relscape.project.experiments import Experiment
 from relscape.project.fitting import Placement
-from relscape.project.knowledge_runs import RUNS, chosen_names
+from relscape.project.kept_runs import RUNS, Kept, chosen_names
 from relscape.project.network_measures import MEASURES, TEST, TRAIN, measures_of
 from relscape.project.network_runs import (
     Fit,
-    Kept,
     Network,
     Split,
     dealt,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 import warnings
 from collections.abc import Mapping
@@ -15,18 +13,15 @@ import numpy as np
 
 from relscape import datasets, progress
 from relscape.data.link_splits import hold_out_documents, hold_out_links
-from relscape.maps.files import atomic_file
-from relscape.maps.state import read_json, write_json
 from relscape.models.network_base import NetworkModel
 from relscape.models.registry import METHODS
+from relscape.project.kept_runs import Kept, kept_or_run, run_file
 from relscape.protocols import IntArray, SparseArray, TextArray
 
-__all__ = ["Fit", "Kept", "Network", "Split", "dealt", "fitted", "kept_or_done", "network_of", "searched"]
+__all__ = ["Fit", "Network", "Split", "dealt", "fitted", "kept_or_done", "network_of", "searched"]
 
-_FORMAT, _VERSION = "relscape-network-run", 1
+_FORMAT = "relscape-network-run"
 _VALIDATION = 1
-
-Kept = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +50,6 @@ class Fit(NamedTuple):
     model: str
     arguments: Mapping[str, Any]
     search: Mapping[str, list[Any]]
-
-    def file(self, folder: Path, split: Split) -> Path:
-        """Name the file it is kept in, by all that decides its result."""
-        said = json.dumps([self.model, self.arguments, self.search], sort_keys=True).encode()
-        links = b"".join(np.ascontiguousarray(part).tobytes() for part in split)
-        digest = hashlib.sha256(said + links).hexdigest()[:12]
-        return folder / f"{self.model}-{digest}.json"
 
 
 def network_of(name: str) -> Network:
@@ -115,32 +103,21 @@ def kept_or_done(
     dict or None
         The arguments, seconds, how training ended, and the figures of train and test links.
     """
-    file = None if folder is None else fit.file(folder, split)
-    if file is not None and file.exists():
-        return read_json(file, _FORMAT, _VERSION)
-    if not wanted:
-        return None
-    progress.note(f"fitting {fit.name}")
-    found = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "model": fit.model,
-        **_done(fit, network, split, hold_out),
-    }
-    if file is not None:
-        with atomic_file(file) as draft:
-            write_json(draft, found)
-    return found
+    links = b"".join(np.ascontiguousarray(part).tobytes() for part in split)
+    file = run_file(folder, fit.model, [fit.model, fit.arguments, fit.search], links)
+    return kept_or_run(file, _FORMAT, wanted, lambda: _done(fit, network, split, hold_out))
 
 
 def _done(fit: Fit, network: Network, split: Split, hold_out: str) -> Kept:
     """Choose what is searched, fit all training links, and rank those of training and of test."""
+    progress.note(f"fitting {fit.name}")
     chosen, tried = searched(fit, network, split.train, hold_out)
     started, started_cpu = time.perf_counter(), time.process_time()
     model = fitted(chosen, network, split.train)
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - started_cpu
     result = getattr(model, "solve_result_", None)
     return {
+        "model": fit.model,
         "arguments": dict(chosen.arguments),
         "tried": tried,
         "seconds": seconds,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from relscape.maps.files import replace_directory
 from relscape.maps.state import plain
 from relscape.plot.saving import save_picture
-from relscape.project.knowledge_runs import RUNS
+from relscape.project.kept_runs import RUNS
 from relscape.project.outcome import by_place, methods_in
 from relscape.project.runner import Run
 
