@@ -187,6 +187,9 @@ def test_a_data_set_and_direction(relscape):
     assert "chapter" in joint.group("module").fields
     told = relscape("network", "suggest", "map", "module:json", "-n", 2)
     assert "module:json may be linked to by" in told.out
+    Path("new.csv").write_text("module,word\nmine,socket\nmine,server\nmine,address\n")
+    told = relscape("network", "suggest", "map", "new.csv", "-n", 2)
+    assert "mine may link to" in told.out, told.err
 
 
 # ---------------------------------------------------------------------- asking

@@ -10,6 +10,7 @@ import pytest
 from relscape.data.triples import KnowledgeGraph
 from relscape.errors import ParameterError, StorageError, UnknownNameError
 from relscape.models.knowledge import KGEmbedding
+from relscape.models.knowledge_presets import preset_of
 from relscape.project import knowledge_runs
 from relscape.project.experiments import Experiment, experiment
 from relscape.project.kept_runs import RUNS, chosen_names
@@ -63,6 +64,20 @@ def test_all_settings_are_possible(quick):
                 own = {name: value for name, value in arguments.items() if name != "cap_minutes"}
                 KGEmbedding(**{"model": model, **own}).check()
     KGEmbedding(**experiment("kg-sensitivity").chosen(quick)["base"]).check()
+
+
+def test_trainings_by_single_corruptions_spell_out_what_usual_settings_would_fill_in():
+    """Kept runs are found by these settings, so that other usual ones must not change what they mean."""
+    for name in NAMES:
+        settings = experiment(name).settings
+        trainings = [item for era in ("then", "now") for item in settings.get(era, {}).items()]
+        trainings += [(settings["base"]["model"], settings["base"])] if "base" in settings else []
+        for model, arguments in trainings:
+            if "loss" not in arguments:
+                usual = preset_of(None, model, "margin")
+                assert {"margin", "learning_rate"} <= set(arguments), (name, model)
+                assert set(usual.options) <= set(arguments["options"]), (name, model)
+                assert usual.norm is None or "norm" in arguments, (name, model)
 
 
 def test_quoted_tables_agree_with_each_other():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from relscape import progress
 from relscape.cli.reading import Reading, load_dataset
 from relscape.cli.samples import Samples, read_samples
 from relscape.data import EntitySet, Relation, RelationalData
@@ -25,6 +26,8 @@ from relscape.protocols import IntArray
 __all__ = ["LinkTable", "NetworkSource", "has_network", "links_for", "model_of", "parted"]
 
 _KIND = "document"
+# Data sets whose links run from what is cited to what cites it, as their publishers store them.
+_CITED_FIRST = ("cora", "citeseer", "webkb")
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,11 @@ def _of_dataset(name: str, relation: str | None, undirected: bool) -> tuple[Samp
     contents = data.only(relation or between[0])
     pairs = read_links(data.only(links.name), documents.ids, undirected)
     told = {"form": "relation", "dataset": name, "relation": relation or between[0]}
+    told |= {"rows": contents.relation().rows, "columns": contents.relation().columns}
+    if name in _CITED_FIRST and not undirected:
+        progress.note(
+            f"links of {name} run from what is cited to what cites it: 'may link to' is who may cite it"
+        )
     return Samples(contents, documents, None, None, told), pairs
 
 
