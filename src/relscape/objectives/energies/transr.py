@@ -85,28 +85,32 @@ def pull_projection(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def contain(E, R, triples, others, at):  # type: ignore[no-untyped-def]
-    """Keep a batch's projections within the unit ball: a longer one is shared out between vector and matrix.
+    """Keep a batch's projections within the unit ball: a matrix moves as little as brings a longer one to 1.
 
-    ``at`` is where the matrix begins in a relation's row.
+    The nearest matrix with a shorter P e is P − (1 − 1/|P e|) P e e' / |e|², which leaves what is orthogonal
+    to e where it was. ``at`` is where the matrix begins in a relation's row.
     """
     d = E.shape[1]
     k = at
+    u = np.empty(k, E.dtype)
     for i in range(triples.shape[0]):
         l = triples[i, 1]
         for j in range(-2, others.shape[1]):
             x = others[i, j] if j >= 0 else (triples[i, 0] if j == -2 else triples[i, 2])
-            square = 0.0
+            square, length = 0.0, 0.0
+            for c in range(d):
+                length += np.float64(E[x, c] * E[x, c])
             for row in range(k):
                 found = E.dtype.type(0.0)
                 for c in range(d):
                     found += R[l, at + row * d + c] * E[x, c]
+                u[row] = found
                 square += np.float64(found * found)
             if square > 1.0:
-                factor = E.dtype.type(square**-0.25)
-                for c in range(d):
-                    E[x, c] *= factor
-                for c in range(at, at + k * d):
-                    R[l, c] *= factor
+                factor = E.dtype.type((1.0 - square**-0.5) / length)
+                for row in range(k):
+                    for c in range(d):
+                        R[l, at + row * d + c] -= factor * u[row] * E[x, c]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
