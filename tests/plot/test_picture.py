@@ -13,9 +13,9 @@ from matplotlib.text import Text
 
 from relscape.errors import ParameterError, StorageError, UnknownNameError
 from relscape.maps import Group, Map
+from relscape.maps.fields import is_categorical
 from relscape.plot import draw_map, save_picture
 from relscape.plot import frame as framing
-from relscape.plot.fields import is_categorical
 from relscape.plot.palette import CLASS_COLORS, LIGHT, sort_into_classes
 from relscape.plot.texts import choose_labels, label_counts, plain_text, quiet_glyphs
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from relscape.maps.map import Map
 
-__all__ = ["draw_map", "load_map", "save_map"]
+__all__ = ["draw_map", "explore_map", "export_map", "load_map", "save_map", "show_in_notebook", "write_page"]
 
 
 def save_map(map_: Map, path: Path) -> Path:
@@ -30,8 +30,36 @@ def load_map(path: Path) -> Map:
     return read_map(path)
 
 
+def export_map(map_: Map, path: Path, format: str | None) -> Path:
+    """Write a map for another program."""
+    from relscape.maps.export import export_map as export
+
+    return export(map_, path, format)
+
+
 def draw_map(map_: Map, **options: Any) -> Figure:
     """Draw a map as a static picture."""
     from relscape.plot import draw_map as draw
 
     return draw(map_, **options)
+
+
+def explore_map(map_: Map, *given: Any, **options: Any) -> Any:
+    """Open a map in a browser."""
+    from relscape.explorer import explore
+
+    return explore(map_, *given, **options)
+
+
+def write_page(map_: Map, path: Path, **options: Any) -> Path:
+    """Write a map as one HTML file."""
+    from relscape.explorer import to_html
+
+    return to_html(map_, path, **options)
+
+
+def show_in_notebook(map_: Map) -> str:
+    """Give a map as a notebook shows it."""
+    from relscape.explorer import notebook_page
+
+    return notebook_page(map_)

@@ -274,6 +274,28 @@ class Map:
         """Draw the map as a static picture; see :func:`relscape.plot.draw_map` for the options."""
         return doors.draw_map(self, **options)
 
+    def export(self, path: str | Path, format: str | None = None) -> Path:
+        """Write the map for another program, whole or not at all; returns where.
+
+        The ending of the path tells the format, unless ``format`` names it: "csv" (.csv), "parquet",
+        "word2vec" (.vec, .txt), "word2vec-binary" (.bin), "tensorboard" (a directory, always named),
+        "anndata" (.h5ad), "graphml", "gexf", "embedding-atlas" (.parquet, always named), "html". An earlier
+        export is replaced; anything else at the path is refused.
+        """
+        return doors.export_map(self, Path(path), format)
+
+    def explore(self, compare: Map | None = None, **options: Any) -> Any:
+        """Open the map in a browser, beside another one if asked; see :func:`relscape.explorer.explore`."""
+        return doors.explore_map(self, compare, **options)
+
+    def to_html(self, path: str | Path, **options: Any) -> Path:
+        """Write the map as one HTML file that works offline; see :func:`relscape.explorer.to_html`."""
+        return doors.write_page(self, Path(path), **options)
+
+    def _repr_html_(self) -> str:
+        """Show the map in a notebook."""
+        return doors.show_in_notebook(self)
+
     def to_frame(self) -> Any:
         """Give all points as one ``pyarrow.Table``: kind, id, label, coordinates, layout, fields.
 

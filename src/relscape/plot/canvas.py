@@ -8,7 +8,8 @@ import numpy as np
 
 from relscape.errors import ParameterError
 from relscape.maps import Map
-from relscape.plot import frame, texts
+from relscape.maps.captions import axis_captions
+from relscape.plot import texts
 from relscape.plot.palette import Theme
 from relscape.protocols import BoolArray, FloatArray
 
@@ -105,9 +106,7 @@ def draw_points(
 
 def caption_axes(axes: Axes, map_: Map, theme: Theme) -> None:
     """Say what the axes of a picture are, and mark its origin where they are the map's own."""
-    # Shares belong to the axes of the model; a map aligned to another has axes of the other.
-    inertia = () if "aligned" in map_.provenance else map_.provenance.get("axis_inertia", ())
-    across, up = frame.axis_captions(map_.drawn_by, map_.n_components, inertia)
+    across, up = axis_captions(map_)
     axes.set_xlabel(across, color=theme.muted, fontsize=8.5)
     axes.set_ylabel(up, color=theme.muted, fontsize=8.5)
     if not across:

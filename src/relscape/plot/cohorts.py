@@ -11,9 +11,10 @@ from relscape.data.cohorts import read_cohorts
 from relscape.data.labels import as_text, match
 from relscape.errors import DataError, ParameterError
 from relscape.maps import Group, Map
+from relscape.maps.captions import layout_caption
+from relscape.maps.fields import newly_placed
 from relscape.plot import canvas, frame, legend, texts
 from relscape.plot.coloring import Coloring, color_by_field
-from relscape.plot.fields import newly_placed
 from relscape.plot.palette import DARK, LIGHT, Theme
 from relscape.protocols import BoolArray, FloatArray, IntArray
 from relscape.scores.cohorts import CohortLinks, cohort_links
@@ -256,7 +257,7 @@ def _head_and_foot(
     cohorts = map_.group(COHORT)
     told = [*([map_.model] if map_.model else []), f"{samples.kind} {len(samples):,}"]
     below = " · ".join([*told, f"cohort {len(cohorts):,}", "stars are prototypes"])
-    notes = [frame.layout_caption(map_.drawn_by)]
+    notes = [layout_caption(map_.drawn_by)]
     if links is not None:
         wanted = len(links.kept) + len(links.lost)
         lost = ", lost ones dashed red" if len(links.lost) else ""

@@ -10,7 +10,7 @@ import numpy as np
 
 from relscape.errors import ParameterError, listing
 from relscape.maps import Group
-from relscape.plot.fields import is_categorical, is_missing, to_numbers
+from relscape.maps.fields import is_categorical, is_missing, to_numbers
 from relscape.plot.palette import CLASS_COLORS, KIND_COLORS, Classes, Theme, sort_into_classes
 from relscape.protocols import AnyArray, FloatArray
 

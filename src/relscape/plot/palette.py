@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relscape.plot.fields import is_missing
+from relscape.maps.fields import is_missing
 from relscape.plot.texts import plain_text
 from relscape.protocols import AnyArray, IntArray
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Group, Map
+from relscape.maps.captions import layout_caption
+from relscape.maps.fields import newly_placed
 from relscape.plot import canvas, frame, legend, lines, texts
 from relscape.plot.coloring import Coloring, color_by_field, color_by_kind
-from relscape.plot.fields import newly_placed
 from relscape.plot.palette import DARK, LIGHT, MARKERS, Theme
 from relscape.protocols import BoolArray, FloatArray, IntArray
 
@@ -195,7 +196,7 @@ def _head_and_foot(
     below = " · ".join([*([map_.model] if map_.model else []), *sizes])
     outside = sum(int((~layer.inside).sum()) for layer in layers)
     notes = [
-        frame.layout_caption(map_.drawn_by),
+        layout_caption(map_.drawn_by),
         *told,
         frame.outside_caption(outside),
     ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Group
-from relscape.plot.fields import is_categorical, newly_placed, to_numbers
+from relscape.maps.fields import IMPORTANCE_FIELDS, is_categorical, newly_placed, to_numbers
 from relscape.protocols import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ __all__ = [
     "quiet_glyphs",
 ]
 
-IMPORTANCE_FIELDS = ("contribution", "prominence", "degree", "mass", "links in")
 DEFAULT_LABELS = 40
 MOST_LABELS = 500
 LONGEST = 26

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from relscape.maps import Group
+from relscape.maps.group import Group
 from relscape.protocols import AnyArray, BoolArray, FloatArray
 
-__all__ = ["is_categorical", "is_missing", "newly_placed", "to_numbers"]
+__all__ = ["IMPORTANCE_FIELDS", "is_categorical", "is_missing", "newly_placed", "to_numbers"]
 
 FEW_INTEGERS = 10
+
+# What says how much a thing deserves a label, the best first.
+IMPORTANCE_FIELDS = ("contribution", "prominence", "degree", "mass", "links in")
 
 
 def is_missing(value: object) -> bool:

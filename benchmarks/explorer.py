@@ -1,0 +1,169 @@
+"""The explorer in a real browser with the software renderer: payload, first picture, frames, one file.
+
+Made-up maps: clouds of points in twenty classes, with names; and a cohort map of 50,000 samples and 20
+cohorts whose response is that of soft memberships. The browser is chromium without a window, drawing by
+SwiftShader, as on a machine without a graphics card; the window has 1366 × 768 pixels. Frames are the times
+between two calls of ``requestAnimationFrame`` while the mouse pans the map or drags a prototype, 60 steps
+each; never below 16.7 ms, as the browser draws at most sixty times a second.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import RESULTS
+from relscape.explorer.exhibit import Exhibit
+from relscape.explorer.html import write_html
+from relscape.explorer.launch import open_explorer
+from relscape.maps import Group, Map
+
+SIZES = (100_000, 1_000_000)
+SAMPLES, COHORTS, CLASSES = 50_000, 20, 20
+STEPS = 60
+BROWSERS = ("/usr/bin/chromium-headless-shell", "/usr/bin/chromium")
+ARGUMENTS = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
+RECORD = """() => {
+  const frames = (window.recordedFrames = []);
+  let last = 0;
+  const tick = (now) => {
+    if (last) frames.push(now - last);
+    last = now;
+    if (window.recordedFrames === frames) requestAnimationFrame(tick);
+  };
+  requestAnimationFrame(tick);
+}"""
+STOP = "() => { const frames = window.recordedFrames; window.recordedFrames = null; return frames; }"
+LOADED = """() => ({
+  first: performance.getEntriesByName("first-picture")[0].startTime,
+  bytes: performance.getEntriesByType("resource").reduce((sum, entry) => sum + entry.encodedBodySize, 0),
+})"""
+
+
+def cloud(n: int) -> Map:
+    """Draw a map of n named points in classes."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(CLASSES, size=n)
+    centres = rng.normal(scale=4.0, size=(CLASSES, 2))
+    places = centres[classes] + rng.normal(size=(n, 2))
+    names = np.array([f"point {number}" for number in range(n)], dtype=object)
+    fields = {"class": np.array([f"class {c}" for c in classes], dtype=object), "mass": rng.random(n)}
+    return Map([Group("point", names, places, fields=fields)], model="made up")
+
+
+def cohort_map(n: int = SAMPLES, c: int = COHORTS) -> Map:
+    """Draw a cohort map whose samples follow the prototypes by soft memberships."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(c, size=n)
+    response = rng.gamma(0.3, size=(n, c)) + 4.0 * np.eye(c)[codes]
+    response /= response.sum(axis=1, keepdims=True)
+    prototypes = rng.normal(scale=4.0, size=(c, 2))
+    cohorts = np.array([f"cohort {number:02}" for number in range(c)], dtype=object)
+    names = np.array([f"sample {number}" for number in range(n)], dtype=object)
+    samples = Group("sample", names, response @ prototypes, fields={"cohort": cohorts[codes]})
+    return Map(
+        [samples, Group("cohort", cohorts, prototypes)],
+        model="COVA",
+        parameters={"variant": "E1", "alpha": 0.6},
+        arrays={"response": response.astype(np.float32), "prototypes": prototypes},
+    )
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """Open a browser page of laptop size, drawn by the processor."""
+    from playwright.sync_api import sync_playwright
+
+    program = next((path for path in BROWSERS if Path(path).exists()), None)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
+        yield opened.new_page(viewport={"width": 1366, "height": 768})
+        opened.close()
+
+
+def opened(page: Any, url: str) -> dict[str, float]:
+    """Open a map and wait until all of it is there; gives when its first picture was, and its size."""
+    started = time.perf_counter()
+    page.goto(url)
+    page.wait_for_selector("html[data-ready=yes]", state="attached", timeout=120_000)
+    page.wait_for_timeout(1_500)
+    content = page.evaluate(LOADED)
+    ready = time.perf_counter() - started - 1.5
+    return {"first_ms": content["first"], "ready_s": ready, "megabytes": content["bytes"] / 1e6}
+
+
+def frames(page: Any, start: tuple[float, float], by: tuple[float, float]) -> dict[str, float]:
+    """Drag the mouse there and back, and give the median and the slowest tenth of the frames."""
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.evaluate(RECORD)
+    for end in ((start[0] + by[0], start[1] + by[1]), start):
+        page.mouse.move(*end, steps=STEPS // 2)
+    times = sorted(page.evaluate(STOP))
+    page.mouse.up()
+    return {
+        "median_ms": statistics.median(times),
+        "slow_ms": times[int(0.9 * len(times))],
+        "frames": len(times),
+    }
+
+
+def panning(n: int) -> dict[str, float]:
+    with (
+        open_explorer([Exhibit(cloud(n), f"{n:,} points")], port=0, browser=False) as explorer,
+        browser() as page,
+    ):
+        found = opened(page, f"{explorer.url}#color=class")
+        return found | frames(page, (650.0, 400.0), (200.0, 120.0))
+
+
+def dragging() -> dict[str, float]:
+    with (
+        open_explorer([Exhibit(cohort_map(), "Cohorts")], port=0, browser=False) as explorer,
+        browser() as page,
+    ):
+        found = opened(page, explorer.url)
+        box = page.locator(".handle").first.bounding_box()
+        toward = (200.0, 120.0) if box["x"] < 650 else (-200.0, 120.0)
+        return found | frames(page, (box["x"] + 12, box["y"] + 12), toward)
+
+
+def offline() -> dict[str, float]:
+    """Write 50,000 samples with names and their response as one file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_html(Exhibit(cohort_map(), "Cohorts"), Path(folder) / "cohorts.html")
+        with browser() as page:
+            found = opened(page, path.as_uri())
+        return {
+            "first_ms": found["first_ms"],
+            "ready_s": found["ready_s"],
+            "megabytes": path.stat().st_size / 1e6,
+        }
+
+
+def main() -> None:
+    rows = {f"panning {n:,} points": panning(n) for n in SIZES}
+    rows[f"dragging a prototype of {SAMPLES:,} samples"] = dragging()
+    rows[f"a file of {SAMPLES:,} samples"] = offline()
+    print(f"\nExplorer, software renderer\n{'':44}{'MB':>8}{'first ms':>10}", end="")
+    print(f"{'all s':>8}{'median ms':>11}{'90 % ms':>9}")
+    for name, row in rows.items():
+        frame = [f"{row[key]:.0f}" if key in row else "" for key in ("median_ms", "slow_ms")]
+        print(
+            f"{name:44}{row['megabytes']:8.2f}{row['first_ms']:10.0f}{row['ready_s']:8.2f}"
+            f"{frame[0]:>11}{frame[1]:>9}"
+        )
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "explorer.json").write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
