@@ -159,7 +159,7 @@ def _numbers(session: Session, table: Any, names: list[str]) -> FloatArray:
     matrix = np.empty((table.num_rows, len(names)))
     for k, name in enumerate(names):
         column = table.column(name)
-        if not _is_numeric(column.type) and not pa.types.is_null(column.type):
+        if not _is_numeric(column.type) and column.null_count < len(column):
             scan, row, value = _first_text(session, name)
             cause, remedy = fault(value, scan.decimal_commas, "Leave the column out.")
             raise DataError(

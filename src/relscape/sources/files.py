@@ -46,6 +46,8 @@ FORMATS = {
     ".xlsx": "excel",
     ".xls": "excel",
     ".ods": "excel",
+    ".dat": "plain",
+    ".data": "plain",
 }
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
@@ -137,7 +139,7 @@ def format_of(path: Path) -> tuple[str, str | None]:
             f"{listing(FORMATS, limit=len(FORMATS))}; the text ones also with {listing(COMPRESSIONS)}. "
             "Rename the file; for plain text documents use read_text."
         )
-    if compression and form not in {"csv", "tsv", "json lines", "json"}:
+    if compression and form not in {"csv", "tsv", "json lines", "json", "plain"}:
         raise FormatError(f"{path}: a {form} file is not read compressed; decompress it first.")
     return form, compression
 

@@ -19,6 +19,7 @@ from relscape.data.triples import SPLITS, KnowledgeGraph
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.protocols import FloatArray, TextArray
 from relscape.sources.catalogue import dataset_info
+from relscape.sources.places import named_places
 from relscape.sources.stored import entity_set, links, listed, read_table, relation, text
 
 __all__ = [
@@ -127,13 +128,23 @@ def _word_counts(docs_table: pa.Table, counts: pa.Table, label: str | None = Non
     return RelationalData([docs, words], [relation("counts", counts, docs, words, "n")])
 
 
-def load_reuters21578() -> RelationalData:
+def load_reuters21578(places: bool = False) -> RelationalData:
     """Load Reuters-21578: 9,494 newswire stories of one topic each, and their word counts.
 
     Kinds "doc" (fields "topic", "modapte": train, test or "-", "places": countries separated by commas, and
     "date") and "word". Relation "counts" (doc × word). For research use only.
+
+    Parameters
+    ----------
+    places : bool
+        Whether to add the countries as a kind "place", with latitude and longitude of their capital or
+        centre as features, and the relation "places" (doc × place).
     """
-    return _word_counts(read_table("reuters21578", "docs"), read_table("reuters21578", "counts"))
+    stories = _word_counts(read_table("reuters21578", "docs"), read_table("reuters21578", "counts"))
+    if not places:
+        return stories
+    countries, named = named_places(stories.entities["doc"])
+    return RelationalData([*stories.entities.values(), countries], [*stories.relations.values(), named])
 
 
 def load_reviews() -> RelationalData:

@@ -33,6 +33,7 @@ from relscape.sources.files import (
     format_of,
     warn_of_guesses,
 )
+from relscape.sources.plain import plain_layout
 
 __all__ = ["Column", "Scan", "Session", "identifier", "literal", "opened"]
 
@@ -201,6 +202,8 @@ class Session:
             scan = self._open_csv(path, form, compression)
         elif form.startswith("json"):
             scan = self._open_json(path, form, compression)
+        elif form == "plain":
+            scan = self._open_plain(path, compression)
         else:
             check_contents(path, form)
             openers = {"parquet": self._open_parquet, "arrow": self._open_arrow, "excel": self._open_excel}
@@ -224,6 +227,18 @@ class Session:
         )
         columns = {name: Column(f"c{k}", "VARCHAR") for k, name in enumerate(dialect.names)}
         return Scan(path, source, columns, dialect.row_names, True, form, compression, encoding, dialect)
+
+    def _open_plain(self, path: Path, compression: str | None) -> Scan:
+        encoding = encoding_of(path, compression, self.encoding)
+        layout = plain_layout(next(decoded(path, compression, encoding), ""), path)
+        fields = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(layout.names)))
+        source = (
+            f"read_csv({self._utf8(path, compression, encoding)}, auto_detect=false, header=false, quote='', "
+            f"escape='', delim={literal(layout.separator)}, max_line_size={_LONGEST_LINE}, "
+            f"hive_partitioning=false, columns={{{fields}}})"
+        )
+        columns = {name: Column(f"c{k}", "VARCHAR") for k, name in enumerate(layout.names)}
+        return Scan(path, source, columns, None, True, "plain", compression, encoding)
 
     def _open_json(self, path: Path, form: str, compression: str | None) -> Scan:
         layout = "newline_delimited" if form == "json lines" else "auto"

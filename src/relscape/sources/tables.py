@@ -14,7 +14,8 @@ from relscape.data.labels import as_text as text_array
 from relscape.errors import ParameterError
 from relscape.protocols import AnyArray, TextArray
 from relscape.sources.checks import refuse_empty, row_ids
-from relscape.sources.files import Paths
+from relscape.sources.files import Paths, expand
+from relscape.sources.interop import ALSO_TABLES, HowToRead, form_of, read_form
 from relscape.sources.pairs import read_pairs
 from relscape.sources.scans import Session, opened
 from relscape.sources.wide import read_wide
@@ -33,10 +34,13 @@ def read(
     encoding: str | None = None,
     sheet: str | None = None,
 ) -> RelationalData:
-    """Read a relation from one or more table files.
+    """Read a relation from one or more table files, or from a file of another program.
 
     CSV and TSV (any common encoding and separator, also compressed), JSON lines, Parquet, Arrow and
-    Excel files are told by their endings. With ``rows`` and ``columns`` the table is long: one line
+    Excel files are told by their endings; so are matrices (.npz, .mtx), AnnData (.h5ad), folders of 10x
+    Genomics, graphs (.graphml), ratings as MovieLens has them and publications (.bib), for which
+    ``read_matrix``, ``read_anndata``, ``read_10x``, ``read_graph``, ``read_ratings`` and
+    ``read_publications`` know more. Of tables: with ``rows`` and ``columns`` the table is long: one line
     a pair, repeated pairs are summed. Without them it is wide, a contingency table: the first column
     names the row things when it is text or has no name, the other columns are the column things.
 
@@ -63,6 +67,12 @@ def read(
         With one relation, named after the two columns. The kinds of a wide table are the name of its first
         column, or "row", and "column"; its blank cells are read as 0, with a warning that counts them.
     """
+    paths = expand(paths)
+    form = form_of(paths)
+    if form is not None and not (form in ALSO_TABLES and rows is not None):
+        if same_kind is not None or allow_negative:
+            raise ParameterError("same_kind and allow_negative are for tables of pairs; leave them out.")
+        return read_form(paths, form, HowToRead(rows, columns, weight, encoding=encoding, sheet=sheet))
     if (rows is None) != (columns is None):
         raise ParameterError(
             "give both rows and columns for a table of pairs, or neither for a wide (contingency) table; "

@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from relscape.sources.files import (
 from relscape.sources.scans import opened
 from relscape.sources.tables import load
 
-__all__ = ["is_text_source", "read_text"]
+__all__ = ["WordCounting", "is_text_source", "read_text", "stop_list"]
 
 _WORD = r"(?u)\b[^\W\d_]{2,}\b"
 _TEXT_ENDINGS = {".txt", ".md", ".rst"}
@@ -86,8 +87,8 @@ def read_text(
     RelationalData
         With one relation of counts; words are sorted unless a vocabulary is given.
     """
-    _check_parameters(min_df, max_df, ngrams, vocabulary, rows, columns)
-    stops = _stop_words(stop_words)
+    counting = WordCounting(min_df, max_df, stop_list(stop_words), ngrams, vocabulary)
+    counting.check(rows, columns)
     if text is None:
         if id is not None:
             raise ParameterError("id names a column of a table; give the column of texts with text too.")
@@ -95,11 +96,31 @@ def read_text(
         documents: Iterable[str] = _contents(files, check_encoding(encoding))
     else:
         documents, ids = _column_of_texts(paths, text, id, encoding)
-    counts, words = _count(documents, ngrams, stops, vocabulary)
-    if vocabulary is None:
-        counts, words = _within(counts, words, min_df, max_df)
-    relation = Relation(f"{rows}-{columns}", rows, columns, csr_array(counts, dtype=np.float64))
+    counts, words = counting.count(documents)
+    relation = Relation(f"{rows}-{columns}", rows, columns, counts)
     return RelationalData([EntitySet(rows, ids), EntitySet(columns, words)], [relation])
+
+
+@dataclass(frozen=True)
+class WordCounting:
+    """Which words to count, by the parameters of ``read_text``; stop words as ``stop_list`` gives them."""
+
+    min_df: int | float = 1
+    max_df: int | float = 1.0
+    stop_words: list[str] | None = None
+    ngrams: tuple[int, int] = (1, 1)
+    vocabulary: Sequence[str] | None = None
+
+    def check(self, rows: str, columns: str) -> None:
+        """Refuse parameters that cannot be used, and kinds of one name."""
+        _check_parameters(self.min_df, self.max_df, self.ngrams, self.vocabulary, rows, columns)
+
+    def count(self, documents: Iterable[str]) -> tuple[SparseArray, TextArray]:
+        """Count the words of documents; gives the counts, one row a document, and the words."""
+        counts, words = _count(documents, self.ngrams, self.stop_words, self.vocabulary)
+        if self.vocabulary is None:
+            counts, words = _within(counts, words, self.min_df, self.max_df)
+        return csr_array(counts, dtype=np.float64), words
 
 
 def is_text_source(paths: Paths) -> bool:
@@ -142,7 +163,7 @@ def _check_parameters(
         )
 
 
-def _stop_words(given: str | os.PathLike[str] | Iterable[str] | None) -> list[str] | None:
+def stop_list(given: str | os.PathLike[str] | Iterable[str] | None) -> list[str] | None:
     """Find the stop words and cut them as texts are cut, so that "don't" is left out too."""
     if given is None:
         return None
