@@ -17,8 +17,15 @@ GROUPS = {
         "Relation",
         "RelationalData",
         "KnowledgeGraph",
+        "Guidance",
         "read",
         "read_text",
+        "read_matrix",
+        "read_anndata",
+        "read_10x",
+        "read_graph",
+        "read_ratings",
+        "read_publications",
         "datasets",
         "read_links",
         "hold_out_links",
@@ -43,6 +50,10 @@ GROUPS = {
         "TSNE",
         "SupervisedSNE",
         "SupervisedTSNE",
+        "HeterogeneousProjection",
+        "LPP",
+        "MultiViewLPP",
+        "RidgeCCA",
         "KGEmbedding",
         "DocumentNetwork",
         "ContentOnly",
@@ -68,7 +79,7 @@ GROUPS = {
         "RelationFeatures",
     ),
     "Choosing": ("choose_weights", "keep_neighbourhoods", "tuning"),
-    "Maps": ("Map", "place"),
+    "Maps": ("Map", "place", "cluster_map", "Clustering"),
     "Scores": (
         "gamma_loss",
         "mean_rank",
@@ -82,12 +93,23 @@ GROUPS = {
         "cohort_position",
         "cohort_neighbors",
         "neighbor_preservation",
+        "guidance_satisfaction",
+        "ndcg",
+        "guess_ndcg",
+        "rand_index",
         "RankingReport",
         "LinkReport",
         "scores",
     ),
 }
-BESIDE = ("relscape.tuning", "relscape.tuning.knowledge", "relscape.plot", "relscape.errors")
+BESIDE = (
+    "relscape.tuning",
+    "relscape.tuning.knowledge",
+    "relscape.tuning.projection",
+    "relscape.plot",
+    "relscape.explorer",
+    "relscape.errors",
+)
 
 
 def write_pages(folder: Path) -> list[Path]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from relscape.models.acas import ACAS
     from relscape.models.baselines import SNE, TSNE, SupervisedSNE, SupervisedTSNE
     from relscape.models.cesna import CESNA
+    from relscape.models.clustering import Clustering, cluster_map
     from relscape.models.code import CODE
     from relscape.models.cova import COVA
     from relscape.models.knowledge import KGEmbedding
@@ -61,13 +62,22 @@ if TYPE_CHECKING:
         doc_doc,
         doc_word,
         gamma_loss,
+        guess_ndcg,
+        guidance_satisfaction,
         mean_rank,
+        ndcg,
         neighbor_preservation,
         normalized_purity,
         one_nn_error,
+        rand_index,
     )
     from relscape.scores.links import LinkReport
     from relscape.scores.ranking_report import RankingReport
+    from relscape.sources.cells import read_10x, read_anndata
+    from relscape.sources.graphs import read_graph
+    from relscape.sources.matrices import read_matrix
+    from relscape.sources.publications import read_publications
+    from relscape.sources.ratings import read_ratings
     from relscape.sources.tables import read
     from relscape.sources.text import read_text
     from relscape.tuning.cohorts import choose_weights, keep_neighbourhoods
@@ -90,6 +100,7 @@ __all__ = [
     "SPML",
     "TSNE",
     "BipartiteSpectral",
+    "Clustering",
     "CoEmbedding",
     "ContentOnly",
     "CorrespondenceAnalysis",
@@ -128,6 +139,7 @@ __all__ = [
     "authorship",
     "choose_weights",
     "class_word_error",
+    "cluster_map",
     "cohort_neighbors",
     "cohort_position",
     "cohort_separation",
@@ -135,17 +147,27 @@ __all__ = [
     "doc_doc",
     "doc_word",
     "gamma_loss",
+    "guess_ndcg",
+    "guidance_satisfaction",
     "hold_out_documents",
     "hold_out_links",
     "keep_neighbourhoods",
     "load_model",
     "mean_rank",
+    "ndcg",
     "neighbor_preservation",
     "normalized_purity",
     "one_nn_error",
     "place",
+    "rand_index",
     "read",
+    "read_10x",
+    "read_anndata",
+    "read_graph",
     "read_links",
+    "read_matrix",
+    "read_publications",
+    "read_ratings",
     "read_text",
     "scores",
 ]
@@ -166,6 +188,7 @@ _HOMES = {
     "SPML": "models.spml",
     "TSNE": "models.baselines",
     "BipartiteSpectral": "models.spectral",
+    "Clustering": "models.clustering",
     "CoEmbedding": "models.mutual",
     "ContentOnly": "models.network_baselines",
     "CorrespondenceAnalysis": "models.spectral",
@@ -204,23 +227,34 @@ _HOMES = {
     "authorship": "scores",
     "choose_weights": "tuning.cohorts",
     "class_word_error": "scores",
+    "cluster_map": "models.clustering",
     "cohort_neighbors": "scores",
     "cohort_position": "scores",
     "cohort_separation": "scores",
     "doc_doc": "scores",
     "doc_word": "scores",
     "gamma_loss": "scores",
+    "guess_ndcg": "scores",
+    "guidance_satisfaction": "scores",
     "hold_out_documents": "data.link_splits",
     "hold_out_links": "data.link_splits",
     "keep_neighbourhoods": "tuning.cohorts",
     "load_model": "models.registry",
     "mean_rank": "scores",
+    "ndcg": "scores",
     "neighbor_preservation": "scores",
     "normalized_purity": "scores",
     "one_nn_error": "scores",
     "place": "models.placing",
+    "rand_index": "scores",
     "read": "sources.tables",
+    "read_10x": "sources.cells",
+    "read_anndata": "sources.cells",
+    "read_graph": "sources.graphs",
     "read_links": "data.links",
+    "read_matrix": "sources.matrices",
+    "read_publications": "sources.publications",
+    "read_ratings": "sources.ratings",
     "read_text": "sources.text",
 }
 

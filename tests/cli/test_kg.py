@@ -247,7 +247,7 @@ def test_tune(relscape, facts):
         (("rank", "nowhere"), "holds no model"),
         (("predict",), "name a head and a relation"),
         (("predict", "p00", "east"), "holds no model"),
-        (("export", "-o", "vectors.docx"), "expected a directory"),
+        (("export", "-o", "vectors.docx"), "does not tell the format"),
         (("tune", "facts"), "the grid is empty"),
     ],
 )

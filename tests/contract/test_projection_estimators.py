@@ -221,6 +221,16 @@ def test_relational_data(album, views, tmp_path):
         place(loaded.to_map(), album, "class")
 
 
+def test_kinds_that_were_left_out_are_not_placed(album):
+    more = RelationalData(
+        [*album.entities.values(), EntitySet("city", ["p", "q"], features=np.eye(2))],
+        list(album.relations.values()),
+    )
+    with pytest.warns(RelscapeWarning, match="nothing guides 'city'"):
+        model = HeterogeneousProjection().fit(more)
+    assert list(model.transform(more)) == ["image"]
+
+
 def test_kernels_are_saved(album, views, tmp_path):
     model = HeterogeneousProjection(kernels={"image": {"kernel": "rbf", "n_landmarks": 9}}, random_state=1)
     model.set_params(standardize=True).fit(album)

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
-from relscape.data import EntitySet, Relation, RelationalData
+from relscape.data import EntitySet, Relation, RelationalData, labels
 from relscape.data.guidance import Guidance, as_guidance
 from relscape.errors import DataError, ParameterError, UnknownNameError
 
@@ -54,6 +54,30 @@ def test_frames_are_matched_by_name():
     assert table(unweighted, ("image", "tag")) == [[0, 1], [0, 0], [0, 1]]
 
 
+def test_frames_within_a_kind_have_rows_and_columns_in_any_order():
+    square = pd.DataFrame([[0, 0.5, -1], [0.5, 0, 0], [-1, 0, 0]], index=list("abc"), columns=list("abc"))
+    expected = table(Guidance().block("image", "image", square), ("image", "image"), NAMES)
+    for turned in (square[["b", "a", "c"]], square.loc[["c", "a", "b"]]):
+        assert table(Guidance().block("image", "image", turned), ("image", "image"), NAMES) == expected
+    with pytest.raises(DataError, match="the rows 'c' have no column of their name"):
+        Guidance().block("image", "image", square.rename(columns={"c": "d"}))
+
+
+def test_many_pairs_are_looked_up_at_once(monkeypatch):
+    calls = []
+
+    def counted(names, ids):
+        calls.append(len(names))
+        return labels.match(names, ids)
+
+    monkeypatch.setattr("relscape.data.guidance_blocks.match", counted)
+    guidance = Guidance()
+    for image in range(3):
+        guidance.similar("image", "abc"[image], "tag", image % 2)
+    assert table(guidance, ("image", "tag"), NAMES) == [[1, 0], [0, 1], [1, 0]]
+    assert calls == [3, 0]
+
+
 def test_labels():
     same = table(Guidance().labels("image", ["x", "y", "x"]), ("image", "image"))
     assert same == [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
@@ -75,6 +99,9 @@ def test_relations():
     assert_array_equal(blocks["image", "image"].toarray(), [[0, 0, 0.5], [0, 0, 0], [0.5, 0, 0]])
     with pytest.raises(UnknownNameError, match=r"no relation 'taged'.*Did you mean 'tagged'"):
         Guidance.from_relations(data, {"taged": 1.0})
+    for wrong in ("much", None, 2.0, 0.0):
+        with pytest.raises(ParameterError, match="relation 'tagged': weight"):
+            Guidance.from_relations(data, {"tagged": wrong})
 
 
 def test_balanced_blocks_have_equal_sums():
@@ -144,6 +171,7 @@ def test_forms_of_guidance():
     guidance = Guidance()
     assert as_guidance(guidance) is guidance
     assert table(as_guidance({("image", "tag"): np.eye(3, 2)}), ("image", "tag")) == np.eye(3, 2).tolist()
+    assert as_guidance({(1, 2): np.eye(3, 2)}).kinds == ("1", "2")
     with pytest.raises(DataError, match="type ndarray is not understood"):
         as_guidance(np.eye(3))
     with pytest.raises(DataError, match="names no pair of kinds"):

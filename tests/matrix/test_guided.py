@@ -65,6 +65,17 @@ def test_forms_wider_than_one_part(blocks, whole, rng, monkeypatch):
     assert_allclose(found, Z.T @ (whole + np.eye(12)) @ Z)
 
 
+def test_forms_of_kinds_in_any_order_some_of_which_never_meet(blocks, whole, rng):
+    tables = {kind: CenteredFeatures(rng.normal(size=(size, 2)), np.zeros(2)) for kind, size in SIZES.items()}
+    lone = CenteredFeatures(rng.normal(size=(4, 3)), np.zeros(3))
+    diagonal = {"a": rng.random(7), "b": rng.random(5), "c": rng.random(4)}
+    found = quadratic_form(blocks, diagonal, {"b": tables["b"], "c": lone, "a": tables["a"]})
+    Z = block_diag(tables["a"].features, tables["b"].features, lone.features)
+    W = block_diag(whole, np.zeros((4, 4))) + np.diag(np.concatenate([*diagonal.values()]))
+    order = [2, 3, 4, 5, 6, 0, 1]
+    assert_allclose(found, (Z.T @ W @ Z)[np.ix_(order, order)], atol=1e-12)
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_centred_features_without_forming_them(rng, sparse):
     X, mean, weights = rng.normal(size=(6, 4)) + 3, rng.normal(size=4), rng.random(6)
@@ -78,6 +89,23 @@ def test_centred_features_without_forming_them(rng, sparse):
     assert_allclose(table.dense(), formed)
     assert_allclose(table.gram(), formed.T @ formed)
     assert table.squares() == pytest.approx((formed**2).sum())
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_features_that_never_vary_have_no_squares(rng, sparse):
+    X, weights = np.full((20, 3), 1e5 + 0.1), rng.random(20)
+    given = csr_array(X) if sparse else X
+    assert CenteredFeatures(given, weighted_mean(given, weights)).weighted(weights).squares() == 0.0
+
+
+def test_features_far_from_0_lose_no_digits(rng):
+    exact = np.round(rng.normal(size=(20, 3)) * 2**20) / 2**20
+    weights = rng.random(20)
+    near, far = (
+        CenteredFeatures(X, weighted_mean(X, weights)).weighted(weights) for X in (exact, exact + 2.0**30)
+    )
+    assert far.squares() == pytest.approx(near.squares(), rel=1e-9)
+    assert_allclose(far.gram(), near.gram(), rtol=1e-6, atol=1e-6)
 
 
 def test_weighted_mean(rng):

@@ -36,7 +36,7 @@ def test_nystroem(rng):
     assert mapped.landmarks.shape == (8, 3)
     peer = Nystroem(gamma=0.2, n_components=8)
     peer.component_indices_ = np.arange(8)
-    fitted = peer.fit(mapped.landmarks).transform(X)
+    fitted = peer.fit(mapped.landmarks + mapped.origin).transform(X)
     assert_allclose(R @ R.T, fitted @ fitted.T, atol=1e-8)
     K = rbf_kernel(X, gamma=0.2)
     of_kernel, again = features(K, {"kernel": "precomputed", "n_landmarks": 8}, np.random.default_rng(1))
@@ -52,6 +52,19 @@ def test_width_and_scale(rng):
     scaled, R = features(X, {"kernel": "rbf", "gamma": 1.0}, rng, X.std(axis=0))
     assert_allclose(R @ R.T, rbf_kernel(X / X.std(axis=0), gamma=1.0), atol=1e-8)
     assert_allclose(scaled.columns(csr_array(X)), scaled.columns(X), atol=1e-12)
+
+
+def test_features_far_from_0_lose_no_digits(rng):
+    X = rng.normal(size=(12, 3))
+    far = X + 2.0**23  # of which the features keep 29 bits after the point
+    exact = far - 2.0**23
+    mapped, R = features(far, {"kernel": "rbf", "gamma": 0.3}, rng)
+    assert_allclose(R @ R.T, rbf_kernel(exact, gamma=0.3), atol=1e-8)
+    assert_allclose(mapped.columns(csr_array(far)), mapped.columns(far), atol=1e-12)
+    assert features(far, "rbf", rng)[0].gamma == pytest.approx(features(exact, "rbf", rng)[0].gamma)
+    linear = kernel_map(far, kernel_settings("image", "linear"), rng, centered=True)
+    R = linear.columns(far) @ kernel_root(linear, far)
+    assert_allclose(R @ R.T, (exact - exact.mean(axis=0)) @ (exact - exact.mean(axis=0)).T, atol=1e-6)
 
 
 def test_what_is_no_kernel(rng):

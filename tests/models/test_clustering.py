@@ -12,8 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
+from relscape.maps import Group, Map
 from relscape.models import clustering
-from relscape.models.clustering import cluster_names, clusters
+from relscape.models.clustering import cluster_map, cluster_names, clusters
 
 
 def same_division(first, second):
@@ -154,3 +155,70 @@ def test_spectral_clusters_of_cora_are_those_of_the_dense_eigenvectors(data_dir)
     assert adjusted_rand_score(expected, found) > 0.97
     # Papers that share words share a subject, more often than not.
     assert adjusted_rand_score(cora.entities["doc"].fields["class"], found) > 0.15
+
+
+def two_towns(rng):
+    """Shops and streets of two towns far apart, the second with more of both."""
+    shop_town, street_town = np.repeat([0, 1], [5, 9]), np.repeat([0, 1], [2, 4])
+    shops, streets = (
+        np.array([[0.0, 0.0, 0.0], [40.0, 0.0, 0.0]])[town] + rng.normal(size=(len(town), 3))
+        for town in (shop_town, street_town)
+    )
+    return {"shop": shops, "street": streets}, {"shop": shop_town, "street": street_town}
+
+
+def test_things_of_all_kinds_are_clustered_together(rng):
+    places, towns = two_towns(rng)
+    found = cluster_map(places, 2, random_state=0)
+    for kind, town in towns.items():
+        assert np.array_equal(found.labels[kind], 1 - town)  # the larger town is cluster 0
+    members = [
+        np.vstack([places[kind][labels == number] for kind, labels in found.labels.items()])
+        for number in (0, 1)
+    ]
+    np.testing.assert_allclose(found.centres, [part.mean(axis=0) for part in members])
+    assert found.names.tolist() == ["cluster 1", "cluster 2"]
+
+
+def test_a_summary_names_the_members_nearest_the_centre(rng):
+    places, towns = two_towns(rng)
+    joint = Map(
+        Group(
+            kind,
+            [f"{kind}{i}" for i in range(len(points))],
+            points,
+            [f"{kind.title()} {i}" for i in range(len(points))],
+        )
+        for kind, points in places.items()
+    )
+    found = cluster_map(joint, 2, random_state=0)
+    told = found.summary(top=3)
+    assert [part.sizes for part in told] == [{"shop": 9, "street": 4}, {"shop": 5, "street": 2}]
+    for number, part in enumerate(told):
+        for kind, points in places.items():
+            far = np.linalg.norm(points - found.centres[number], axis=1)
+            own = [i for i in np.argsort(far) if towns[kind][i] == 1 - number][:3]
+            assert [near.id for near in part.nearest[kind]] == [f"{kind}{i}" for i in own]
+            np.testing.assert_allclose([near.distance for near in part.nearest[kind]], far[own])
+    shops, streets = (", ".join(near.label for near in told[0].nearest[kind]) for kind in ("shop", "street"))
+    text = (
+        f"cluster 1: 9 shop, 4 street\n  shop    {shops}\n  street  {streets}\ncluster 2: 5 shop, 2 street\n"
+    )
+    assert str(told).startswith(text)
+    assert repr(told) == str(told)
+
+
+def test_a_cluster_may_lack_a_kind(rng):
+    found = cluster_map({"a": [[0.0], [0.1], [0.3]], "bb": [[9.0]]}, 2, random_state=0)
+    assert str(found.summary()) == "cluster 1: 3 a\n  a   1, 0, 2\ncluster 2: 1 bb\n  bb  0"
+
+
+def test_what_map_cannot_be_clustered_is_refused(rng):
+    with pytest.raises(ParameterError, match="a list was given"):
+        cluster_map([[0.0], [1.0]], 2)
+    with pytest.raises(DataError, match="kind 'a': the coordinates of '1' are not finite"):
+        cluster_map({"a": [[0.0], [np.nan]], "b": [[1.0]]}, 2)
+    with pytest.raises(DataError, match="share one space"):
+        cluster_map({"a": [[0.0]], "b": [[1.0, 2.0]]}, 2)
+    with pytest.raises(ParameterError, match="top=0"):
+        cluster_map({"a": [[0.0], [3.0]]}, 2).summary(0)

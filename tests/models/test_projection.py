@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import block_diag, eigh
 from scipy.sparse import csr_array
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from threadpoolctl import threadpool_limits
 
 from relscape.data.guidance import Guidance
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
@@ -140,6 +141,28 @@ def test_kernels(tables, guidance, rng):
     )
 
 
+def test_the_linear_kernel_of_more_features_than_things(rng):
+    """A relative ridge is that of the features also where the kernel has fewer directions."""
+    X, W = rng.normal(size=(8, 20)), np.eye(8, k=1) + np.eye(8, k=-1)
+    primal = HeterogeneousProjection(2, 0.1).fit({"x": X}, {("x", "x"): W})
+    linear = HeterogeneousProjection(2, 0.1, kernels={"x": "linear"}).fit({"x": X}, {("x", "x"): W})
+    assert linear.ridges_["x"] == pytest.approx(primal.ridges_["x"])
+    assert_allclose(linear.eigenvalues_, primal.eigenvalues_, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"standardize": True}, {"kernels": {"image": "linear"}}, {"kernels": {"image": "rbf"}}]
+)
+def test_a_data_set_far_from_0(tables, guidance, settings):
+    """Timestamps, or places in metres: the variance is the last digits of the values."""
+    exact = {**tables, "image": np.round(tables["image"] * 2**20) / 2**20}
+    far = {**exact, "image": exact["image"] + 2.0**24}
+    near = HeterogeneousProjection(3, **settings).fit(exact, guidance)
+    found = HeterogeneousProjection(3, **settings).fit(far, guidance)
+    assert_allclose(found.eigenvalues_, near.eigenvalues_, atol=1e-7)
+    assert found.ridges_["image"] == pytest.approx(near.ridges_["image"], rel=1e-7)
+
+
 def test_kernel_eigenproblem_of_the_specification(rng):
     """(K (D − W) K + λ K) ρ = μ (K D⁺ K + λ K) ρ on the range of the weighted centred kernel."""
     X = rng.normal(size=(12, 2))
@@ -204,6 +227,21 @@ def test_tags_sit_at_the_weighted_mean_of_their_images(tables, rng):
     model.fit({"image": tables["image"], "tag": None}, {("image", "tag"): tagged})
     means = (tagged.T @ model.embeddings_["image"]) / tagged.sum(axis=0)[:, None]
     assert_allclose(model.embeddings_["tag"], means, atol=1e-8)
+
+
+@pytest.mark.parametrize("formed", [0, 3])
+def test_many_followers_are_never_formed(tables, guidance, monkeypatch, formed):
+    """Where the others have guidance with the reference alone, its own coordinates are enough."""
+    alike = {pair: W for pair, W in positive(guidance).items() if pair[0] == "image"}
+    expected = HeterogeneousProjection(2, 0.01, "reference").fit(tables, alike)
+    monkeypatch.setattr(projection_core, "FORMED_SIDE", formed)
+    monkeypatch.setattr(projection_core, "MOST_FORMED", 0)
+    found = HeterogeneousProjection(2, 0.01, "reference", random_state=0).fit(tables, alike)
+    assert_allclose(found.eigenvalues_, expected.eigenvalues_, atol=1e-8)
+    assert_allclose(stacked(found.embeddings_), stacked(expected.embeddings_), atol=1e-7)
+    for other in (guidance, {**alike, ("image", "tag"): -alike["image", "tag"]}):
+        with pytest.raises(DataError, match=r'a matrix of all 15 coordinates.*constraint="joint"'):
+            HeterogeneousProjection(2, 0.01, "reference").fit(tables, other)
 
 
 def test_labels_as_a_kind_are_linear_discriminant_analysis(rng):
@@ -287,6 +325,47 @@ def test_kinds_and_things_without_guidance(tables, guidance):
         HeterogeneousProjection(1, 0).fit({"x": np.ones((4, 2))}, {("x", "x"): np.ones((4, 4))})
 
 
+def test_features_that_are_constant_but_for_rounding(tables, guidance):
+    flat = {**tables, "text": np.full((20, 4), 1e5 + 0.1)}
+    model = HeterogeneousProjection(2, 0).fit(flat, guidance)
+    assert_allclose(model.embeddings_["text"], 0.0, atol=1e-9)
+    with pytest.raises(DataError, match="do not vary"):
+        HeterogeneousProjection(2).fit({"x": flat["text"]}, {("x", "x"): np.ones((20, 20))})
+
+
+def test_a_ridge_beyond_all_measure_still_gives_axes(tables, guidance):
+    model = HeterogeneousProjection(1, 1e6).fit(tables, positive(guidance))
+    assert model.eigenvalues_[0] == pytest.approx(1.0, abs=1e-5)
+    with pytest.warns(RelscapeWarning, match="0 of 1 axes"):
+        assert HeterogeneousProjection(1, 1e10).fit(tables, guidance).embeddings_["image"].any()
+
+
+def test_things_that_nothing_is_known_of(tables, guidance):
+    wider = {**guidance, ("image", "tag"): np.column_stack([guidance["image", "tag"], np.zeros(30)])}
+    with pytest.warns(RelscapeWarning, match="of 1 tag things neither features nor guidance.*'6'"):
+        model = HeterogeneousProjection(2).fit(tables, wider)
+    assert np.abs(model.embeddings_["tag"][6]).max() < 0.1 * np.abs(model.embeddings_["tag"]).max()
+
+
+def test_settings_of_kinds_that_are_left_out_do_no_harm(tables, guidance):
+    model = HeterogeneousProjection(2, {"city": 0.5}, kernels={"city": "rbf"})
+    with pytest.warns(RelscapeWarning, match="nothing guides 'city'"):
+        model.fit({**tables, "city": np.eye(4)}, guidance)
+    assert model.kinds_ == ["image", "text", "tag"]
+
+
+def test_threads_do_not_matter(rng):
+    X = rng.normal(size=(4000, 5))
+    pairs = {("x", "tag"): csr_array(rng.random((4000, 300)) < 0.35)}
+    found = []
+    for threads in (1, 4):
+        with threadpool_limits(limits=threads):
+            found.append(HeterogeneousProjection(3).fit({"x": X, "tag": None}, pairs))
+    for name in ("eigenvalues_", "costs_"):
+        assert_array_equal(*(getattr(model, name) for model in found))
+    assert_array_equal(*(stacked(model.embeddings_) for model in found))
+
+
 def test_parts_of_guidance_are_counted(rng):
     W = block_diag(np.ones((4, 4)), np.ones((3, 3)))
     model = HeterogeneousProjection(1, 1e-6).fit({"x": None}, {("x", "x"): W})
@@ -321,6 +400,9 @@ def test_parameters_are_checked(tables, guidance):
         ({"constraint": "reference", "reference": "city"}, UnknownNameError, "no kind 'city'"),
         ({"kernels": {"city": "rbf"}}, UnknownNameError, "no kind 'city' in kernels"),
         ({"center": 1}, ParameterError, "center=1"),
+        ({"standardize": None}, ParameterError, "standardize=None"),
+        ({"kernels": "rbf"}, ParameterError, "give kernels by kind"),
+        ({"kernels": {"tag": "rbf"}}, ParameterError, "kind 'tag' has no features that a kernel"),
         ({"rank": 0}, ParameterError, "rank=0"),
         ({"degree": "signed", "solver": "whitened"}, ParameterError, 'needs solver="dense"'),
     ):

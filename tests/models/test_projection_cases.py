@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh, sqrtm
 from sklearn.cross_decomposition import CCA
 
-from relscape.errors import DataError
+from relscape.errors import DataError, ParameterError, RelscapeWarning
 from relscape.models.projection import HeterogeneousProjection
 from relscape.models.projection_cases import LPP, MultiViewLPP, RidgeCCA
+from relscape.solvers import whitening
 
 
 @pytest.fixture
@@ -58,6 +60,9 @@ def test_multi_view_lpp(views, graph):
     D = np.diag(W.sum(axis=1))
     values = eigh(Z.T @ (D - W) @ Z, Z.T @ D @ Z, eigvals_only=True)
     assert_allclose(model.eigenvalues_, values[:2], atol=1e-8)
+    P = np.vstack([model.projections_["x"], model.projections_["y"]])
+    assert_allclose(P.T @ Z.T @ D @ Z @ P, np.eye(2), atol=1e-8)
+    assert_allclose(P.T @ Z.T @ (D - W) @ Z @ P, np.diag(values[:2]), atol=1e-8)
     a, b = model.projections_["x"][:, 0], model.projections_["y"][:, 0]
     cost = sum(
         (V @ v) @ (np.diag(G.sum(axis=1)) - G) @ (V @ v) for V, v, G in ((X, a, graph), (Y, b, graph / 2))
@@ -77,6 +82,12 @@ def test_cca(views):
     agreed += [np.corrcoef(*(points[:, 0] for points in model.transform(X, Y)))[0, 1]]
     assert np.abs(agreed[0]) == pytest.approx(1.0, abs=1e-6)
     assert agreed[1] == pytest.approx(rho[0], abs=1e-8)
+
+
+def test_plain_cca_of_large_tables_keeps_all_directions(views, monkeypatch):
+    monkeypatch.setattr(whitening, "DENSE_ENTRIES", 0)
+    monkeypatch.setattr(whitening, "RANK", 2)
+    assert_allclose(RidgeCCA(4, regularization=0).fit(*views).correlations_, canonical(*views)[0], atol=1e-8)
 
 
 def test_the_whole_spectrum_of_cca(views):
@@ -115,5 +126,14 @@ def test_views_must_fit_together(views):
         RidgeCCA().fit(X, Y[1:])
     with pytest.raises(DataError, match="at least two views"):
         MultiViewLPP().fit({"x": X})
+    for given in ((X, None), (3, Y)):
+        with pytest.raises(DataError, match=r"view '[xy]' is of type (NoneType|int); give a table"):
+            RidgeCCA().fit(*given)
+    ids = [f"s{i}" for i in range(60)]
+    frames = pd.DataFrame(X, index=ids), pd.DataFrame(Y, index=ids[::-1])
+    with pytest.warns(RelscapeWarning, match="those of 'x' in another order; rows are taken"):
+        RidgeCCA().fit(*frames)
+    with pytest.raises(ParameterError, match="center='no'"):
+        LPP(center="no").fit(X, np.ones((60, 60)))
     with pytest.raises(DataError, match="by view"):
         MultiViewLPP().fit({"x": X, "y": Y}).transform(X)

@@ -107,7 +107,9 @@ def test_shapes_need_most_sets():
     assert verdict("W1", won[:2] + lost).outcome == "not reached"
     assert verdict("W1", [record("a", "mutual", refusal="no")]).outcome == "not tested"
     assert verdict("W2", won).outcome == "not tested"
-    assert verdict("W2", [*won, *(shape_record(name, "mkpe", 0.9) for name in "abc")]).outcome == "reached"
+    kernels = verdict("W2", [*won, *(shape_record(name, "mkpe", 0.9) for name in "abc")])
+    assert kernels.outcome == "reached"
+    assert kernels.why.startswith("highest Γ on 3 of 3 sets (a, b, c); lowest Γ on 0 of 3 sets")
 
 
 def test_links_need_likeness_and_a_lead():

@@ -9,7 +9,7 @@ from scipy.linalg import eig
 from scipy.sparse.linalg import aslinearoperator
 
 from relscape.errors import DataError
-from relscape.solvers.guided import generalized_axes, leading_axes, reference_axes
+from relscape.solvers.guided import following_axes, generalized_axes, leading_axes, reference_axes
 
 
 def symmetric(rng, size):
@@ -35,6 +35,18 @@ def test_generalized(rng):
         generalized_axes(A, np.diag([1.0, 1, 1, 1, 1, -2]), 2)
 
 
+def test_a_singular_size_is_refused_though_rounding_makes_it_positive(rng):
+    """What LAPACK factorises by luck would give axes of rounding."""
+    for _ in range(20):
+        X = rng.normal(size=(30, 3))
+        X = np.column_stack([X, X @ rng.normal(size=(3, 2))])
+        with pytest.raises(DataError, match="raise regularization"):
+            generalized_axes(symmetric(rng, 5), X.T @ X, 2)
+    scales = np.diag([1.0, 1e-8, 1e8])  # of features, which are no reason
+    axes = generalized_axes(scales @ np.diag([3.0, 2.0, 1.0]) @ scales, scales @ scales, 3)
+    assert_allclose(axes.values, [1.0, 2.0, 3.0])
+
+
 def test_reference_against_qz(rng):
     """The finite eigenvalues of A p = μ diag(B, 0) p, where there is a least value."""
     M = rng.normal(size=(8, 8))
@@ -52,6 +64,17 @@ def test_reference_against_qz(rng):
     for _ in range(5):
         other = first + np.concatenate([np.zeros(3), 0.1 * rng.normal(size=5)])
         assert other @ A @ other > axes.values[0]
+
+
+@pytest.mark.parametrize("formed_side", [0, 100])
+def test_followers_without_guidance_of_their_own(rng, formed_side):
+    """C_bb = 0: the matrix of all coordinates is not needed."""
+    C = 0.1 * symmetric(rng, 60)
+    C[40:, 40:] = 0.0
+    expected = reference_axes(np.eye(60) - C, None, 40, 3, "b", np.eye(20))
+    found = following_axes(aslinearoperator(C), 40, 3, formed_side, rng)
+    assert_allclose(found.values, expected.values, atol=1e-9)
+    assert_allclose(np.abs(found.vectors), np.abs(expected.vectors), atol=1e-7)
 
 
 def test_reference_alone(rng):

@@ -7,13 +7,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 from relscape.errors import DataError
-from relscape.matrix.guided import CenteredFeatures
+from relscape.matrix.guided import CenteredFeatures, weighted_mean
 from relscape.solvers import whitening as module
 from relscape.solvers.whitening import one_hot_whitening, whitening
 
 
 class Table:
     """A table held as it is."""
+
+    rounding = 0.0
 
     def __init__(self, matrix):
         self.matrix, self.shape = matrix, matrix.shape
@@ -50,12 +52,46 @@ def test_directions_without_variation_are_left_out(rng):
     assert formed(whitening(Table(X), 0.1, 2, rng)).shape == (6, 2)
 
 
-def test_leading_directions_of_a_large_table(rng, monkeypatch):
-    X = rng.normal(size=(20, 6)) * [5.0, 4.0, 1.0, 0.5, 0.2, 0.1]
+@pytest.mark.parametrize("n", [20, 5])
+def test_leading_directions_of_a_large_table(rng, monkeypatch, n):
+    X = rng.normal(size=(n, 6)) * [5.0, 4.0, 1.0, 0.5, 0.2, 0.1]
     expected = formed(whitening(Table(X), 0.1, 2, rng))
     monkeypatch.setattr(module, "DENSE_ENTRIES", 0)
     found = formed(whitening(CenteredFeatures(X, np.zeros(6)), 0.1, 2, rng))
     assert_allclose(found @ found.T, expected @ expected.T, atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [20, 5])
+def test_no_more_directions_of_a_large_table_than_it_has(rng, monkeypatch, n):
+    monkeypatch.setattr(module, "DENSE_ENTRIES", 0)
+    X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, 6))
+    assert formed(whitening(CenteredFeatures(X, np.zeros(6)), 0.0, 4, rng)).shape == (6, 2)
+
+
+def test_all_directions_of_a_large_table_without_a_ridge(rng, monkeypatch):
+    """No more are cut off than have no variation, however many there are."""
+    X = rng.normal(size=(40, 5)) @ rng.normal(size=(5, 7))
+    monkeypatch.setattr(module, "DENSE_ENTRIES", 0)
+    monkeypatch.setattr(module, "RANK", 2)
+    T = formed(whitening(CenteredFeatures(X, np.zeros(7)), 0.0, None, rng))
+    assert T.shape == (7, 5)
+    assert_allclose(T.T @ X.T @ X @ T, np.eye(5), atol=1e-8)
+
+
+@pytest.mark.parametrize("entries", [0, 10**6])
+@pytest.mark.parametrize("constant", [0.1, 1e5 + 0.1])
+def test_what_centring_leaves_of_a_constant_is_no_direction(rng, monkeypatch, entries, constant):
+    monkeypatch.setattr(module, "DENSE_ENTRIES", entries)
+    X = np.full((30, 2), constant)
+    table = CenteredFeatures(X, weighted_mean(X, rng.random(30))).weighted(rng.random(30))
+    assert table.squares() == 0.0
+    assert formed(whitening(table, 0.0, None, rng)).shape == (2, 0)
+
+
+def test_a_large_table_that_never_varies(rng, monkeypatch):
+    monkeypatch.setattr(module, "DENSE_ENTRIES", 0)
+    with pytest.raises(DataError, match="found 0 of 2 directions"):
+        whitening(CenteredFeatures(np.ones((20, 6)), np.ones(6)), 0.1, 2, rng)
 
 
 def test_a_ridge_too_small_to_factorise(monkeypatch, rng):

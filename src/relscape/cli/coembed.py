@@ -67,6 +67,11 @@ def coembed(
     relation: reading.RelationName = None,
     encoding: reading.Encoding = None,
     sheet: reading.Sheet = None,
+    layer: reading.Layer = None,
+    size_factors: reading.SizeFactors = None,
+    log1p: reading.Log1p = False,
+    row_names: reading.RowNames = None,
+    column_names: reading.ColumnNames = None,
     row_info: Annotated[str | None, typer.Option(help="Table of the row things, id first.")] = None,
     column_info: Annotated[str | None, typer.Option(help="The same for the column things.")] = None,
     min_degree: Annotated[float, typer.Option(help="Leave out things whose weights sum to less.")] = 0.0,
@@ -81,7 +86,7 @@ def coembed(
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
-    """Map things of two kinds, or more, from how they relate: tables of pairs, a wide table, or texts."""
+    """Map things of two kinds, or more, from how they relate: tables, texts, or files of other programs."""
     source = Reading(
         tuple(files or ()),
         rows,
@@ -97,6 +102,11 @@ def coembed(
         relation,
         encoding,
         sheet,
+        layer,
+        size_factors,
+        log1p,
+        row_names,
+        column_names,
     )
     source.check()
     target = output or Path("maps") / source.name
@@ -142,6 +152,11 @@ def _method(source: Reading, name: str | None) -> Method:
     """Find the method: the one named, or the one that files of so many kinds need."""
     several = source.several
     chosen = method(name or ("multicode" if several else "ca"), _METHODS)
+    if several and chosen.family != "multicode" and source.form is not None:
+        raise ParameterError(
+            f"{', '.join(source.files)} relates more than two kinds, and --method {chosen.name} maps two: "
+            "use --method multicode, or name one relation, such as --relation paper-word."
+        )
     if several and chosen.family != "multicode":
         raise ParameterError(
             f"{', '.join(source.files)} relate more than two kinds, by the first two columns of each, and "

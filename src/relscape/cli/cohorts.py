@@ -96,6 +96,9 @@ def cohorts(
     kind: Annotated[str | None, typer.Option(help="What the samples are; on a map, which kind.")] = None,
     encoding: reading.Encoding = None,
     sheet: reading.Sheet = None,
+    layer: reading.Layer = None,
+    size_factors: reading.SizeFactors = None,
+    log1p: reading.Log1p = False,
     dimensions: Dimensions = 2,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is drawn at random.")] = 0,
     param: Parameters = None,
@@ -106,7 +109,7 @@ def cohorts(
     """Map samples in cohorts: each cohort near its prototype, and neighbours near each other."""
     source = Reading(
         tuple(files or ()), rows, columns, weight, text, id, min_df, max_df, stop_words, ngrams,
-        dataset, relation, encoding, sheet,
+        dataset, relation, encoding, sheet, layer, size_factors, log1p,
     )  # fmt: skip
     if not source.files and source.dataset is None:
         source.check()

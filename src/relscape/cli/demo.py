@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from relscape import progress
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.explore import serve
 
 __all__ = ["demo"]
 
@@ -20,10 +22,18 @@ def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the map and picture.")] = Path(
         "relscape-demo"
     ),
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open the explorer; nor is it in a pipe.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
 ) -> None:
-    """Map the Python standard library: its modules and the words of their documentation."""
+    """Map the Python standard library: its modules and the words of their documentation.
+
+    Then look at it in the explorer, until Ctrl-C is pressed.
+    """
     from relscape import datasets
+    from relscape.explorer.exhibit import Exhibit
+    from relscape.explorer.page import is_built
     from relscape.models.spectral import CorrespondenceAnalysis
     from relscape.plot import save_picture
 
@@ -34,7 +44,7 @@ def demo(
         with progress.task("correspondence analysis"):
             joint = CorrespondenceAnalysis(n_components=12).fit(data).to_map()
         with progress.task("arranging the picture"):
-            joint = joint.layout("tsne")
+            joint = joint.layout("tsne").with_relations(data.relations.values())
         joint.save(output / "map")
         picture = output / "stdlib.png"
         with progress.task("drawing"):
@@ -59,4 +69,6 @@ def demo(
     say(f"{sizes} on one map, in {time.perf_counter() - started:.0f} s: {picture} and {output / 'map'}.")
     rows = [(name, ", ".join(near["module"]), ", ".join(near["word"])) for name, near in answers.items()]
     print_table(["module", "nearest modules", "nearest words"], rows)
-    next_step(f"relscape neighbors {output / 'map'} module:{asked[0]}")
+    next_step(f"relscape explore {output / 'map'}  or  relscape neighbors {output / 'map'} module:{asked[0]}")
+    if not no_browser and sys.stdout.isatty() and is_built():
+        serve([Exhibit(joint, "The Python standard library")])

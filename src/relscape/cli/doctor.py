@@ -21,8 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["doctor"]
 
-CORE = ("relscape", "numpy", "scipy", "scikit-learn", "numba", "openTSNE", "duckdb", "pyarrow", "matplotlib")
-EXTRAS = {"excel": "python-calamine"}
+CORE = (
+    *("relscape", "numpy", "scipy", "scikit-learn", "numba", "openTSNE", "duckdb", "pyarrow", "matplotlib"),
+    *("starlette", "uvicorn"),
+)
+EXTRAS = {
+    "anndata": "anndata",
+    "excel": "python-calamine",
+    "networkx": "networkx",
+    "rdf": "pyoxigraph",
+}
 
 
 def doctor(
@@ -30,10 +38,14 @@ def doctor(
 ) -> None:
     """Tell what is installed, and try the parts that tend to be broken."""
     from relscape import datasets
+    from relscape.explorer.page import is_built
 
     packages = {name: _version(name) for name in CORE}
     extras = {f"{extra} ({package})": _version(package) for extra, package in EXTRAS.items()}
     checks = {title: _outcome(check) for title, check in CHECKS.items()}
+    explorer = (
+        "built" if is_built() else "not built: install relscape again, or build the folder web of a clone"
+    )
     present = [info.name for info in datasets.available() if info.present]
     healthy = all(outcome == "works" for outcome in checks.values()) and None not in packages.values()
     if as_json:
@@ -45,6 +57,7 @@ def doctor(
                 "packages": packages,
                 "extras": extras,
                 "checks": checks,
+                "explorer": explorer,
                 "datasets": present,
                 "healthy": healthy,
             }
@@ -54,6 +67,7 @@ def doctor(
         print_table(["package", "version"], [(n, v or "missing") for n, v in packages.items()])
         print_table(["extra", "version"], [(n, v or "not installed") for n, v in extras.items()])
         print_table(["check", "outcome"], list(checks.items()))
+        say(f"The explorer's page is {explorer}.")
         say(f"Data sets here: {', '.join(present)}.")
         say("All is well." if healthy else "Something is broken; see above.")
     if not healthy:

@@ -11,6 +11,7 @@ from relscape import progress
 from relscape.cli import reading
 from relscape.cli.cohort_report import print_scores
 from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.guidance_report import has_guidance, tell_guidance_scores
 from relscape.cli.network_source import has_network
 from relscape.cli.placing import has_cohorts
 from relscape.cli.reading import Reading
@@ -144,7 +145,8 @@ def score(
 ) -> None:
     """Measure a map against the relation it was made from, and against classes if there are some.
 
-    A map of cohorts carries its scores, which are printed.
+    A map of cohorts carries its scores, which are printed. One of guided kinds is measured by the guidance it
+    carries, unless files are named.
     """
     from relscape.scores import class_word_error, gamma_terms, mean_rank, one_nn_error
 
@@ -160,6 +162,13 @@ def score(
                 f"{map_path} is a map of linked documents, measured by where links stand: 'relscape network "
                 f"score {map_path} LINKS'."
             )
+        if has_guidance(joint) and not files and dataset is None:
+            if label is not None:
+                raise ParameterError(
+                    f"--label {label}: name the files of a relation to measure classes beside it."
+                )
+            tell_guidance_scores(joint, map_path, store, as_json)
+            return
         source = Reading(
             tuple(files or ()), rows, columns, weight, dataset=dataset, relation=relation, encoding=encoding
         )

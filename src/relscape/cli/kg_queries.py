@@ -10,7 +10,7 @@ import typer
 
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.kg_source import From, Json, load_model
-from relscape.errors import FormatError, ParameterError
+from relscape.errors import ParameterError
 
 __all__ = ["export", "predict", "suspicious"]
 
@@ -156,20 +156,20 @@ def suspicious(
 def export(
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="A directory for a map, or a file: .parquet, .csv, or .vec."),
+        typer.Option("--output", "-o", help="A directory for a map, or a file: .parquet, .csv, .vec, ..."),
     ],
     source: From = _HERE,
     as_json: Json = False,
 ) -> None:
-    """Write the vectors of entities and relations as a map, a table, or in the form of word2vec."""
-    from relscape.models.knowledge_export import EXPORTS, export_vectors
+    """Write the vectors of entities and relations as a map, or for other programs, as ``export`` does."""
+    from relscape.maps.export import format_for
 
-    if output.suffix and output.suffix not in EXPORTS:
-        raise FormatError(f"{output}: expected a directory for a map, or a file {', '.join(EXPORTS)}.")
+    if output.suffix:
+        format_for(output)
     with telling_warnings():
         joint = load_model(source).to_map()
         if output.suffix:
-            export_vectors(joint, output)
+            joint.export(output)
         else:
             joint.save(output)
     sizes = {kind: len(joint.group(kind)) for kind in joint.groups}

@@ -11,16 +11,21 @@ import typer
 
 from relscape import __version__, progress
 from relscape.cli import (
+    clusters,
     coembed,
     cohorts,
     demo,
     doctor,
+    explore,
+    export,
+    init,
     inspect,
     kg,
     move,
     network,
     picture,
     placing,
+    project,
     reproduce,
     sets,
 )
@@ -43,12 +48,17 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(coembed.coembed)
 app.command()(cohorts.cohorts)
+app.command()(init.init)
+app.command()(project.project)
 app.command()(move.move)
 app.command()(placing.place)
 app.command()(inspect.neighbors)
+app.command()(clusters.clusters)
+app.command()(explore.explore)
 app.command()(picture.plot)
 app.command()(inspect.score)
 app.command()(inspect.info)
+app.command()(export.export)
 app.command()(reproduce.reproduce)
 app.add_typer(kg.app, name="kg")
 app.add_typer(network.app, name="network")

@@ -42,9 +42,15 @@ class LinkTable:
 
     def read(self) -> RelationalData:
         """Read them as a relation of documents with each other."""
+        from relscape.sources.graphs import read_graph
+        from relscape.sources.interop import form_of
         from relscape.sources.several import pair_files
         from relscape.sources.tables import read
 
+        if form_of(self.path) == "graph":
+            if self.source or self.target or self.encoding:
+                raise ParameterError(f"--from, --to and --encoding are for tables; {self.path} is a graph.")
+            return read_graph(self.path, _KIND)
         first = pair_files(self.path, encoding=self.encoding)[0]
         source, target = self.source or first.rows, self.target or first.columns
         if source == target:

@@ -9,8 +9,9 @@ import typer
 
 from relscape.cli import reading
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.guidance_report import has_guidance
 from relscape.cli.network_source import has_network
-from relscape.cli.newcomers import new_samples, renamed
+from relscape.cli.newcomers import new_samples, new_things_of_a_kind, renamed
 from relscape.cli.reading import Reading
 from relscape.data import RelationalData
 from relscape.errors import ParameterError
@@ -18,7 +19,7 @@ from relscape.maps import Group, Map
 from relscape.maps.store import check_target
 from relscape.models.registry import METHODS, methods
 
-__all__ = ["has_cohorts", "place"]
+__all__ = ["has_cohorts", "place", "read_newcomers"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first warning, such as empty rows.")]
@@ -39,14 +40,14 @@ def place(
     kind: Annotated[str | None, typer.Option(help="Kind of the new things.", show_default="the rows")] = None,
     missing: Annotated[
         str | None,
-        typer.Option(help="On a map of cohorts: drop lines that lack features, or fill in the median."),
+        typer.Option(help="Where features are columns: drop lines that lack some, or fill in the median."),
     ] = None,
     neighbors: Annotated[int, typer.Option(help="How many neighbours to show of each.")] = 3,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Grown map to write.")] = None,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
-    """Put new things on an existing map, by their relations to the things on it."""
+    """Put new things on an existing map, by their relations to the things on it, or by their features."""
     from relscape.models.placing import place as place_on
 
     with telling_warnings(strict):
@@ -54,12 +55,7 @@ def place(
         if output is not None:
             check_target(output)
         source = Reading(tuple(files), rows, columns, weight, text, id, encoding=encoding, sheet=sheet)
-        source = source.filled_from(old.provenance.get("source", {}))
-        if missing is not None and not has_cohorts(old):
-            raise ParameterError("--missing is for maps of cohorts that were made from a table of features.")
-        by_contents = has_cohorts(old) or has_network(old)
-        data = new_samples(source, old, missing) if by_contents else _new_things(source, old)
-        fresh = kind or _kind_of_the_new(data, old)
+        data, fresh = read_newcomers(source, old, kind, missing)
         grown = place_on(old, data, fresh)
         if output is not None:
             grown.save(output)
@@ -93,6 +89,23 @@ def place(
         next_step(f"relscape place {map_path} {' '.join(files)} -o NEW_MAP  to keep them")
     else:
         next_step(f"relscape plot {output}")
+
+
+def read_newcomers(
+    source: Reading, old: Map, kind: str | None = None, missing: str | None = None
+) -> tuple[RelationalData, str]:
+    """Read new things for a map the way it was made, and say of which kind they are."""
+    source = source.filled_from(old.provenance.get("source", {}))
+    if missing is not None and not (has_cohorts(old) or has_guidance(old)):
+        raise ParameterError("--missing is for maps that were made from tables of features.")
+    if has_guidance(old):
+        data = new_things_of_a_kind(source, old, kind, missing)
+        return data, next(iter(data.kinds))
+    if has_cohorts(old) or has_network(old):
+        data = new_samples(source, old, missing)
+    else:
+        data = _new_things(source, old)
+    return data, kind or _kind_of_the_new(data, old)
 
 
 def _told(placed: int, given: int, again: int, kind: str, path: Path) -> str:

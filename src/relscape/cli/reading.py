@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,10 +21,15 @@ __all__ = ["Reading", "attach_fields"]
 
 Files = Annotated[
     list[str] | None,
-    typer.Argument(help="Tables, globs of them, or folders of text files.", show_default=False),
+    typer.Argument(
+        help="Tables, globs of them, folders of text files, or a file of another program.", show_default=False
+    ),
 ]
-Rows = Annotated[str | None, typer.Option(help="Column with the row things.", show_default=False)]
-Columns = Annotated[str | None, typer.Option(help="Column with the column things.", show_default=False)]
+Rows = Annotated[
+    str | None,
+    typer.Option(help="Column with the row things; of a matrix, what they are.", show_default=False),
+]
+Columns = Annotated[str | None, typer.Option(help="The same of the column things.", show_default=False)]
 Weight = Annotated[str | None, typer.Option(help="Column with the weights.", show_default="1 a line")]
 Text = Annotated[str | None, typer.Option(help="Column with texts, to be counted word by word.")]
 Id = Annotated[str | None, typer.Option(help="Column with the texts' ids.", show_default="line number")]
@@ -38,9 +44,21 @@ RelationName = Annotated[
     str | None,
     typer.Option("--relation", help="Which relation of the data set; several, with commas, for multicode."),
 ]
+Layer = Annotated[str | None, typer.Option(help="Layer of an AnnData file, or raw.", show_default="X")]
+SizeFactors = Annotated[
+    float | None,
+    typer.Option(help="Of matrices and cells: the total every row is brought to, such as 10000."),
+]
+Log1p = Annotated[bool, typer.Option("--log1p", help="Of matrices and cells: take log(1 + weight).")]
+RowNames = Annotated[str | None, typer.Option(help="File with the names of a matrix's rows, one a line.")]
+ColumnNames = Annotated[str | None, typer.Option(help="The same for its columns.")]
 
-
-_REMEMBERED = ("rows", "columns", "weight", "text", "id", "stop_words", "ngrams", "encoding", "sheet")
+_REMEMBERED = (
+    *("rows", "columns", "weight", "text", "id", "stop_words", "ngrams", "encoding", "sheet"),
+    *("layer", "size_factors", "log1p"),
+)
+_OF_SEVERAL = {"publications"}  # forms whose files hold several relations
+_OF_OTHER_PROGRAMS = {"layer", "size_factors", "log1p", "row_names", "column_names"}
 
 
 @dataclass(frozen=True)
@@ -61,6 +79,11 @@ class Reading:
     relation: str | None = None
     encoding: str | None = None
     sheet: str | None = None
+    layer: str | None = None
+    size_factors: float | None = None
+    log1p: bool = False
+    row_names: str | None = None
+    column_names: str | None = None
 
     def check(self) -> None:
         """Refuse options that contradict each other or would have no effect."""
@@ -68,14 +91,19 @@ class Reading:
             raise ParameterError("name at least one file, or a data set with --dataset.")
         if self.dataset is not None and self.files:
             raise ParameterError(f"give files or --dataset {self.dataset}, not both.")
-        if self.dataset is None and self.relation is not None:
-            raise ParameterError("--relation chooses among the relations of a --dataset.")
         nothing = Reading()
         changed = {name for name in asdict(self) if getattr(self, name) != getattr(nothing, name)}
+        if self.form is not None:
+            self._check_form(self.form, changed)
+            return
+        if self.dataset is None and self.relation is not None:
+            raise ParameterError("--relation chooses among the relations of a --dataset.")
+        if changed & _OF_OTHER_PROGRAMS:
+            idle = _options(changed & _OF_OTHER_PROGRAMS)
+            raise ParameterError(f"{idle}: for matrices, AnnData and folders of 10x Genomics.")
         for_text = {"id", "min_df", "max_df", "stop_words", "ngrams"} & changed
         if for_text and not self.is_text:
-            options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(for_text))
-            raise ParameterError(f"{options}: only for texts; name their column with --text.")
+            raise ParameterError(f"{_options(for_text)}: only for texts; name their column with --text.")
         if self.is_text and self.weight is not None:
             raise ParameterError(
                 f"--weight {self.weight} has no meaning for texts, whose words are counted "
@@ -86,6 +114,27 @@ class Reading:
         if self.dataset is not None and {"rows", "columns", "weight", "encoding"} & changed:
             raise ParameterError("--rows, --columns, --weight and --encoding are for files.")
 
+    def _check_form(self, form: str, changed: set[str]) -> None:
+        from relscape.sources.interop import FORMS
+
+        several = {"relation"} if form in _OF_SEVERAL else set()
+        idle = changed - FORMS[form].uses - several - {"files"}
+        if idle:
+            raise ParameterError(
+                f"{_options(idle)} has no meaning for {self.files[0]}, which is {FORMS[form].title}."
+            )
+
+    @cached_property
+    def form(self) -> str | None:
+        """Which form of another program the files have; None for tables, texts and data sets."""
+        from relscape.sources.interop import ALSO_TABLES, form_of
+
+        if self.dataset is not None or self.text is not None or not self.files:
+            return None
+        found = form_of(list(self.files))
+        named = self.rows is not None or self.columns is not None
+        return None if named and found in ALSO_TABLES else found
+
     @property
     def is_text(self) -> bool:
         """Tell whether words are to be counted: a text column is named, or plain texts are given."""
@@ -93,7 +142,7 @@ class Reading:
 
         if self.text is not None or self.dataset is not None or not self.files:
             return self.text is not None
-        return is_text_source(list(self.files))
+        return self.form is None and is_text_source(list(self.files))
 
     def read(self, vocabulary: Any = None) -> RelationalData:
         """Read the relation; with a vocabulary, count only its words."""
@@ -103,7 +152,9 @@ class Reading:
         self.check()
         with progress.task("reading"):
             if self.dataset is not None:
-                return self._read_dataset(self.dataset)
+                return self._one_of(load_dataset(self.dataset))
+            if self.form is not None:
+                return self._one_of(self._read_form(self.form))
             if self.is_text:
                 return read_text(
                     list(self.files),
@@ -127,8 +178,27 @@ class Reading:
                 sheet=self.sheet,
             )
 
-    def _read_dataset(self, name: str) -> RelationalData:
-        data = load_dataset(name)
+    def _read_form(self, form: str) -> RelationalData:
+        from relscape.sources.interop import HowToRead, read_form
+
+        how = HowToRead(
+            self.rows,
+            self.columns,
+            self.weight,
+            self.layer,
+            self.size_factors,
+            self.log1p,
+            self.row_names,
+            self.column_names,
+            self.min_df,
+            self.max_df,
+            self.stop_words,
+            parse_ngrams(self.ngrams),
+            self.encoding,
+        )
+        return read_form(list(self.files), form, how)
+
+    def _one_of(self, data: RelationalData) -> RelationalData:
         if self.relation is not None and "," in self.relation:
             raise ParameterError(
                 f"--relation {self.relation}: this method maps one relation; --method multicode maps several."
@@ -137,9 +207,11 @@ class Reading:
 
     @property
     def several(self) -> bool:
-        """Tell whether files relate more than two kinds, by the first two columns of each."""
+        """Tell whether files relate more than two kinds, by the first two columns of each or their form."""
         from relscape.sources.several import pair_files, relate_the_same
 
+        if self.form is not None:
+            return self.form in _OF_SEVERAL and (self.relation is None or "," in self.relation)
         named = self.rows is not None or self.columns is not None
         if self.dataset is not None or named or len(self.files) < 2 or self.is_text:
             return False
@@ -154,13 +226,14 @@ class Reading:
         """
         from relscape.sources.several import read_several
 
-        if self.dataset is None and (self.is_text or self.rows is not None or self.columns is not None):
+        named = self.rows is not None or self.columns is not None
+        if self.dataset is None and self.form is None and (self.is_text or named):
             return self.read()
         self.check()
         with progress.task("reading"):
-            if self.dataset is None:
+            if self.dataset is None and self.form is None:
                 return read_several(list(self.files), self.weight, encoding=self.encoding, sheet=self.sheet)
-            data = load_dataset(self.dataset)
+            data = load_dataset(self.dataset) if self.dataset else self._read_form(str(self.form))
             names = [name.strip() for name in (self.relation or "").split(",") if name.strip()]
             joining = [name for name, r in data.relations.items() if r.rows != r.columns]
             relations = [data.relation(name) for name in names or joining or data.relations]
@@ -180,16 +253,25 @@ class Reading:
         described = {key: value for key, value in asdict(self).items() if value != nothing[key]}
         if self.files:
             described["files"] = [Path(file).name for file in self.files]
+        for names in ("row_names", "column_names"):
+            if names in described:
+                described[names] = Path(described[names]).name
         return described
 
     def filled_from(self, remembered: Mapping[str, Any]) -> Reading:
         """Take from a map's memory what the command line leaves open, except files and data set."""
         merged = {key: getattr(self, key) for key in asdict(self)}
-        open_keys = _REMEMBERED if self.files else ("relation",)
+        open_keys = _REMEMBERED if self.files else ()
+        if not self.files or self.form in _OF_SEVERAL:
+            open_keys = (*open_keys, "relation")
         for key in open_keys:
             if merged[key] == getattr(Reading(), key) and key in remembered:
                 merged[key] = remembered[key]
         return Reading(**merged)
+
+
+def _options(names: set[str]) -> str:
+    return ", ".join(f"--{name.replace('_', '-')}" for name in sorted(names))
 
 
 def load_dataset(name: str) -> RelationalData:

@@ -116,6 +116,7 @@ def _read(
         _refuse(source, features, row_info)
         return _of_map(Path(source.files[0]), label, kind)
     relational = source.dataset is not None or source.rows is not None or source.columns is not None
+    relational = relational or source.form is not None
     if relational or source.text is not None or (source.files and source.is_text):
         if features:
             raise ParameterError("--features chooses columns of a table of features, not of relations.")

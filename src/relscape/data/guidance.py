@@ -11,7 +11,16 @@ from scipy.sparse import csr_array, triu
 from relscape.data.cohorts import read_cohorts
 from relscape.data.dataset import RelationalData
 from relscape.data.frames import arrow_table, weight_column, wide_table
-from relscape.data.guidance_blocks import Block, Pairs, checked_weight, joined, place_names, refuse_asymmetric
+from relscape.data.guidance_blocks import (
+    Block,
+    Pairs,
+    checked_weight,
+    in_order_of_rows,
+    joined,
+    place_names,
+    refuse_asymmetric,
+    together,
+)
 from relscape.data.labels import as_text, number
 from relscape.data.relation import relation_matrix, without_zeros
 from relscape.errors import DataError, ParameterError, UnknownNameError
@@ -85,6 +94,7 @@ class Guidance:
                 raise DataError(
                     f"{what}: {matrix.shape[0]} × {matrix.shape[1]}; within one kind it must be square."
                 )
+            matrix, ids = in_order_of_rows(matrix, kind, ids)
             if symmetrize:
                 matrix = csr_array((matrix + matrix.T) / 2)
             refuse_asymmetric(matrix, kind, ids[0])
@@ -175,6 +185,10 @@ class Guidance:
         guidance = cls()
         for name, weight in weights.items():
             relation = data.relation(name)
+            if not isinstance(weight, int | float | np.number):
+                raise ParameterError(
+                    f"relation {name!r}: weight {weight!r}; give a number in [-1, 1], not 0."
+                )
             checked_weight(abs(weight), f"relation {name!r}")
             largest = float(np.abs(relation.matrix.data).max(initial=1.0))
             matrix = csr_array(relation.matrix.astype(np.float64) * (weight / largest))
@@ -249,7 +263,7 @@ class Guidance:
         order = {kind: position for position, kind in enumerate(sizes)}
         ids = {kind: (names or {}).get(kind, as_text(range(size))) for kind, size in sizes.items()}
         found: dict[tuple[str, str], list[tuple[AnyArray, AnyArray, AnyArray]]] = {}
-        for entry in self._entries:
+        for entry in together(self._entries):
             for kind in entry.kinds:
                 if kind not in order:
                     raise UnknownNameError("kind", kind, sizes, "the data, though the guidance speaks of it")
@@ -298,5 +312,5 @@ def as_guidance(given: Any) -> Guidance:
     for key, W in given.items():
         if not isinstance(key, tuple) or len(key) != 2:
             raise DataError(f"the key {key!r} names no pair of kinds; give {_EXAMPLE}.")
-        guidance.block(*key, W)
+        guidance.block(str(key[0]), str(key[1]), W)
     return guidance

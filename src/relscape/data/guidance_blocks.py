@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,10 +10,19 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from relscape.data.labels import match
-from relscape.errors import DataError, ParameterError, UnknownNameError
+from relscape.errors import DataError, ParameterError, UnknownNameError, listing
 from relscape.protocols import AnyArray, FloatArray, IntArray, SparseArray, TextArray
 
-__all__ = ["Block", "Pairs", "checked_weight", "joined", "place_names", "refuse_asymmetric"]
+__all__ = [
+    "Block",
+    "Pairs",
+    "checked_weight",
+    "in_order_of_rows",
+    "joined",
+    "place_names",
+    "refuse_asymmetric",
+    "together",
+]
 
 _ROUNDING = 1e-12
 
@@ -88,6 +97,35 @@ def checked_weight(weight: Any, what: str) -> float:
     if not number or not 0 < weight <= 1:
         raise ParameterError(f"{what}: weight {weight!r}; give a number above 0 and at most 1.")
     return float(weight)
+
+
+def together(entries: Sequence[Block | Pairs]) -> list[Block | Pairs]:
+    """Put all pairs of the same kinds into one list, so that names are looked up once."""
+    found: dict[Any, list[Any]] = {}
+    for number, entry in enumerate(entries):
+        found.setdefault(entry.kinds if isinstance(entry, Pairs) else number, []).append(entry)
+    return [same[0] if len(same) == 1 else _chained(same) for same in found.values()]
+
+
+def _chained(same: Sequence[Pairs]) -> Pairs:
+    left, right = (np.concatenate([one.sides[side] for one in same]) for side in (0, 1))
+    return Pairs(same[0].kinds, (left, right), np.concatenate([one.weights for one in same]))
+
+
+def in_order_of_rows(
+    matrix: SparseArray, kind: str, ids: tuple[TextArray | None, TextArray | None]
+) -> tuple[SparseArray, tuple[TextArray | None, TextArray | None]]:
+    """Give the columns of a frame within one kind the order of its rows, by name."""
+    rows, columns = ids
+    if rows is None or columns is None or rows.tolist() == columns.tolist():
+        return matrix, ids
+    at = match(rows, columns)
+    if (at < 0).any():
+        raise DataError(
+            f"guidance within kind {kind!r}: the rows {listing(rows[at < 0])} have no column of their name; "
+            "within one kind rows and columns are the same things."
+        )
+    return csr_array(matrix[:, at]), (rows, rows)
 
 
 def refuse_asymmetric(matrix: SparseArray, kind: str, ids: TextArray | None) -> None:

@@ -33,7 +33,8 @@ __all__ = [
 ]
 
 Blocks: TypeAlias = Mapping[tuple[str, str], SparseArray]
-_PART = 256  # columns of a product that are formed at once
+_PART = 64  # columns of a product that are formed at once
+_ROUNDING = 1e-13  # what taking a mean off leaves of a constant, relative to it
 
 
 def guidance_degrees(
@@ -125,14 +126,22 @@ class CenteredFeatures(LinearOperator):  # type: ignore[misc]
     def dense(self) -> FloatArray:
         """Form it; for small ones."""
         full = self.features.toarray() if issparse(self.features) else self.features
-        return np.asarray(self.roots[:, None] * (full - self.mean))
+        centred = np.asarray(full - self.mean)
+        centred *= self.roots[:, None]
+        return centred
+
+    @property
+    def rounding(self) -> float:
+        """The size up to which singular values are what centring leaves of constants."""
+        return float(_ROUNDING * np.linalg.norm(self.roots) * np.linalg.norm(self.mean))
 
     def gram(self) -> FloatArray:
-        """Form its d × d products of columns, from those of X."""
-        scaled = self.features * self.roots[:, None]
-        scaled = csr_array(scaled) if issparse(scaled) else scaled
-        product = scaled.T @ scaled
-        product = product.toarray() if issparse(product) else np.asarray(product)
+        """Form its d × d products of columns; of a sparse X from those of X."""
+        if not issparse(self.features):  # centred first: far from 0 the difference would lose digits
+            centred = self.dense()
+            return np.asarray(centred.T @ centred)
+        scaled = csr_array(self.features * self.roots[:, None])
+        product = (scaled.T @ scaled).toarray()
         cross = np.outer(scaled.T @ self.roots, self.mean)
         product -= cross
         product -= cross.T
@@ -141,10 +150,15 @@ class CenteredFeatures(LinearOperator):  # type: ignore[misc]
 
     def squares(self) -> float:
         """Sum the squares of all entries: the trace of :meth:`gram`."""
-        squared = self.features.multiply(self.features) if issparse(self.features) else self.features**2
-        weights = self.roots**2
-        cross = self.mean @ (self.features.T @ weights)
-        return float((squared.T @ weights).sum() - 2.0 * cross + weights.sum() * (self.mean @ self.mean))
+        if issparse(self.features):
+            weights = self.roots**2
+            whole = float((self.features.multiply(self.features).T @ weights).sum())
+            cross = self.mean @ (self.features.T @ weights)
+            total = whole - 2.0 * cross + weights.sum() * (self.mean @ self.mean)
+            return float(total) if total > _ROUNDING * whole else 0.0
+        centred = self.dense()
+        total = np.vdot(centred, centred)
+        return float(total) if total > self.rounding**2 else 0.0
 
 
 def quadratic_form(
@@ -155,26 +169,34 @@ def quadratic_form(
     ``features`` maps every kind to what can be multiplied with from either side: centred features, or
     features in whitened coordinates.
     """
-    kinds = list(features)
-    widths = [features[kind].shape[1] for kind in kinds]
-    starts = np.cumsum([0, *widths])
-    form = np.zeros((starts[-1], starts[-1]))
-    for column, kind in enumerate(kinds):
-        for begin in range(0, widths[column], _PART):
-            part = np.eye(widths[column])[:, begin : begin + _PART]
-            images = {
-                other: (
-                    features[other].matmat(part)
-                    if other == kind
-                    else np.zeros((features[other].shape[0], part.shape[1]))
-                )
-                for other in kinds
-            }
-            product = guided_product(blocks, diagonal, images)
-            place = slice(starts[column] + begin, starts[column] + begin + part.shape[1])
-            for row, other in enumerate(kinds):
-                form[starts[row] : starts[row + 1], place] = features[other].rmatmat(product[other])
+    kinds, ends = list(features), np.cumsum([table.shape[1] for table in features.values()])
+    form = np.zeros((ends[-1], ends[-1]))
+    spans = {kind: slice(end - features[kind].shape[1], end) for kind, end in zip(kinds, ends, strict=True)}
+    for number, kind in enumerate(kinds):
+        width = features[kind].shape[1]
+        for begin in range(0, width, _PART):
+            part = np.eye(width, min(_PART, width - begin), k=-begin)
+            image = features[kind].matmat(part)
+            place = slice(spans[kind].start + begin, spans[kind].start + begin + part.shape[1])
+            for other in kinds[: number + 1]:
+                product = _met(blocks, diagonal, other, kind, image)
+                if product is not None:
+                    form[spans[other], place] = features[other].rmatmat(product)
+        for other in kinds[:number]:
+            form[spans[kind], spans[other]] = form[spans[other], spans[kind]].T
     return (form + form.T) / 2
+
+
+def _met(
+    blocks: Blocks, diagonal: Mapping[str, FloatArray], other: str, kind: str, image: FloatArray
+) -> FloatArray | None:
+    """Multiply the part of diag(diagonal) + W between two kinds with places of the second, if it has any."""
+    product = np.asarray(diagonal[kind][:, None] * image) if other == kind else None
+    for pair, block in blocks.items():
+        if set(pair) == {other, kind}:
+            met = (block if pair == (other, kind) else block.T) @ image
+            product = met if product is None else product + met
+    return product
 
 
 class GuidedOperator(LinearOperator):  # type: ignore[misc]

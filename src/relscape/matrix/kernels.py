@@ -31,13 +31,15 @@ class KernelMap:
     """A kernel and the landmarks that instances are compared with.
 
     ``landmarks`` are their features, or for a precomputed kernel their positions among the instances of the
-    fit; ``gamma`` is the RBF kernel's exp(−gamma d²); features are divided by ``scale`` first.
+    fit; ``gamma`` is the RBF kernel's exp(−gamma d²). Features are divided by ``scale`` first, and the
+    ``origin`` is taken off them, as it is of the landmarks: far from it products would lose their digits.
     """
 
     kernel: str
     landmarks: Any
     gamma: float = 0.0
     scale: FloatArray | None = None
+    origin: FloatArray | None = None
 
     def columns(self, X: Any) -> FloatArray:
         """Give the kernel of some instances with the landmarks (q × m).
@@ -48,6 +50,8 @@ class KernelMap:
             chosen = X[:, self.landmarks]
             return np.asarray(chosen.toarray() if issparse(chosen) else chosen, dtype=np.float64)
         X = scaled_columns(X, self.scale)
+        if self.origin is not None:
+            X = (X.toarray() if issparse(X) else X) - self.origin
         product = X @ self.landmarks.T
         product = product.toarray() if issparse(product) else np.asarray(product)
         if self.kernel == "linear":
@@ -78,12 +82,17 @@ def kernel_settings(kind: str, given: Any) -> dict[str, Any]:
 
 
 def kernel_map(
-    X: Any, settings: Mapping[str, Any], rng: np.random.Generator, scale: FloatArray | None = None
+    X: Any,
+    settings: Mapping[str, Any],
+    rng: np.random.Generator,
+    scale: FloatArray | None = None,
+    centered: bool = False,
 ) -> KernelMap:
     """Choose the landmarks of a kernel and, unless given, its width.
 
     Without ``gamma`` it is one over the mean squared distance of two instances. Without ``n_landmarks`` all
-    of up to 2,000 instances are landmarks, and 1,000 of more, drawn at random.
+    of up to 2,000 instances are landmarks, and 1,000 of more, drawn at random. Where the kernel is going to
+    be ``centered``, a linear one may begin at any origin, as an RBF kernel always may.
     """
     n = X.shape[0]
     wanted = settings["n_landmarks"] or (n if n <= _ALL_LANDMARKS else _LANDMARKS)
@@ -94,9 +103,13 @@ def kernel_map(
     X = scaled_columns(X, scale)
     gamma = settings["gamma"]
     if settings["kernel"] == "rbf" and gamma is None:
-        spread = 2.0 * (_row_squares(X).mean() - float((np.asarray(X.mean(axis=0)) ** 2).sum()))
+        spread = 2.0 * _variance(X)
         gamma = 1.0 / spread if spread > 0 else 1.0
-    return KernelMap(settings["kernel"], X[chosen], float(gamma or 0.0), scale)
+    landmarks, origin = X[chosen], None
+    if not issparse(X) and (centered or settings["kernel"] == "rbf"):
+        origin = landmarks.mean(axis=0)
+        landmarks = landmarks - origin
+    return KernelMap(settings["kernel"], landmarks, float(gamma or 0.0), scale, origin)
 
 
 def kernel_root(mapped: KernelMap, X: Any) -> FloatArray:
@@ -104,7 +117,7 @@ def kernel_root(mapped: KernelMap, X: Any) -> FloatArray:
     if mapped.kernel == "precomputed":
         among = mapped.columns(X[mapped.landmarks])
     else:
-        among = replace(mapped, scale=None).columns(mapped.landmarks)
+        among = replace(mapped, scale=None, origin=None).columns(mapped.landmarks)
     values, vectors = eigh((among + among.T) / 2)
     if values[0] < -1e-6 * max(values[-1], 0.0) or values[-1] <= 0:
         raise DataError(
@@ -120,6 +133,15 @@ def scaled_columns(X: Any, scale: FloatArray | None) -> Any:
     if scale is None:
         return X
     return csr_array(X @ diags_array(1.0 / scale)) if issparse(X) else X / scale
+
+
+def _variance(X: Any) -> float:
+    """Sum the variances of all columns."""
+    if not issparse(X):
+        return float(X.var(axis=0).sum())
+    whole = float(_row_squares(X).mean())
+    found = whole - float((np.asarray(X.mean(axis=0)) ** 2).sum())
+    return found if found > 1e-12 * whole else 0.0
 
 
 def _row_squares(X: Any) -> FloatArray:

@@ -1,8 +1,13 @@
-"""Cohorts for samples that come without labels: k-means on features, or spectral clustering of a graph."""
+"""Clusters: cohorts for samples that come without labels, and all things of a map, of every kind, together.
+
+By k-means of features or places, or by spectral clustering of a graph.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +15,16 @@ from scipy.sparse import csr_array, diags_array, issparse
 from scipy.sparse.linalg import aslinearoperator
 from threadpoolctl import threadpool_limits
 
+from relscape.data.labels import as_text
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
+from relscape.maps import Group, Map, Neighbor
+from relscape.maps.nearby import nearest_to_one
 from relscape.matrix.affinity import GaussianAffinity
 from relscape.matrix.mutual_pairs import check_count
-from relscape.protocols import IntArray, SparseArray, TextArray
+from relscape.protocols import FloatArray, IntArray, SparseArray, TextArray
 from relscape.solvers.spectral import truncated_svd
 
-__all__ = ["cluster_names", "clusters"]
+__all__ = ["ClusterSummaries", "ClusterSummary", "Clustering", "cluster_map", "cluster_names", "clusters"]
 
 METHODS = ("kmeans", "spectral")
 METRICS = ("euclidean", "cosine")
@@ -107,6 +115,119 @@ def cluster_names(n_clusters: int) -> TextArray:
     """
     digits = len(str(n_clusters))
     return np.array([f"cluster {number + 1:0{digits}}" for number in range(n_clusters)], dtype=object)
+
+
+@dataclass(frozen=True)
+class ClusterSummary:
+    """One cluster told in short: its name, how many members of each kind it has, and its nearest ones.
+
+    ``nearest`` holds for every kind the members of the cluster nearest to its centre, the nearest first.
+    """
+
+    name: str
+    sizes: dict[str, int]
+    nearest: dict[str, list[Neighbor]]
+
+    def __str__(self) -> str:
+        held = ", ".join(f"{size:,} {kind}" for kind, size in self.sizes.items() if size)
+        width = max(map(len, self.sizes))
+        lines = [
+            f"  {kind:<{width}}  {', '.join(member.label for member in found)}"
+            for kind, found in self.nearest.items()
+            if found
+        ]
+        return "\n".join([f"{self.name}: {held}", *lines])
+
+
+class ClusterSummaries(tuple[ClusterSummary, ...]):
+    """The clusters of a map told in short, the largest first; printed, a few lines for each."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """Clusters of all things of a map, of whatever kind.
+
+    ``labels`` gives for every kind the cluster of each thing, 0 being the largest, in the order of the map;
+    ``centres`` the mean place of each cluster's members, and ``names`` what the clusters are called.
+    """
+
+    joint: Map
+    labels: dict[str, IntArray]
+    centres: FloatArray
+    names: TextArray
+
+    def summary(self, top: int = 5) -> ClusterSummaries:
+        """Tell of every cluster how many of each kind it holds, and which ``top`` are nearest its centre."""
+        check_count("top", top)
+        return ClusterSummaries(self._summary_of(number, top) for number in range(len(self.names)))
+
+    def _summary_of(self, number: int, top: int) -> ClusterSummary:
+        sizes, found = {}, {}
+        for kind, labels in self.labels.items():
+            members = self.joint.group(kind).select(labels == number)
+            sizes[kind] = len(members)
+            found[kind] = nearest_to_one([members], self.centres[number], top)
+        return ClusterSummary(str(self.names[number]), sizes, found)
+
+
+def cluster_map(
+    given: Map | Mapping[str, Any], n_clusters: int, random_state: int | np.random.Generator | None = None
+) -> Clustering:
+    """Divide all things of a map, of all kinds together, into clusters by k-means.
+
+    A kind of many things draws the clusters to itself; one of few joins those it lies in.
+
+    Parameters
+    ----------
+    given : Map or dict
+        A map, whose coordinates count (not its picture), or ``{kind: coordinates}``, such as the
+        ``embeddings_`` of a model; things are then named by their number.
+    n_clusters : int
+        How many clusters, at least two. The best of ten starts is kept.
+    random_state : int or Generator, optional
+        Draws the starts.
+
+    Returns
+    -------
+    Clustering
+        The cluster of every thing (``labels``), and ``summary()``, made to be read.
+
+    Examples
+    --------
+    >>> places = {"doc": [[0.0], [0.3], [9.1]], "word": [[0.1], [9.0]]}
+    >>> found = cluster_map(places, 2, random_state=0)
+    >>> found.labels["doc"].tolist(), found.labels["word"].tolist()
+    ([0, 0, 1], [0, 1])
+    >>> print(found.summary(top=1))
+    cluster 1: 2 doc, 1 word
+      doc   0
+      word  0
+    cluster 2: 1 doc, 1 word
+      doc   2
+      word  1
+    """
+    joint = given if isinstance(given, Map) else _as_map(given)
+    groups = [joint.group(kind) for kind in joint.groups]
+    points = np.vstack([group.coordinates for group in groups]).astype(np.float64)
+    codes = clusters(points, n_clusters=n_clusters, random_state=random_state)
+    sizes = np.bincount(codes)
+    sums = np.column_stack([np.bincount(codes, weights=axis) for axis in points.T])
+    parts = np.split(codes, np.cumsum([len(group) for group in groups])[:-1])
+    labels = dict(zip(joint.groups, parts, strict=True))
+    return Clustering(joint, labels, sums / sizes[:, None], cluster_names(len(sizes)))
+
+
+def _as_map(given: Any) -> Map:
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            f"a {type(given).__name__} was given; expected a Map, or {{kind: coordinates}} of every kind."
+        )
+    return Map(Group(str(kind), as_text(range(len(places))), places) for kind, places in given.items())
 
 
 def _features(X: Any) -> Any:

@@ -17,7 +17,7 @@ from relscape.models.cova import COVA
 from relscape.models.cova_moving import moved
 from relscape.models.registry import revive
 
-__all__ = ["move_cohorts"]
+__all__ = ["move_cohorts", "shifted"]
 
 
 def move_cohorts(map_: Map, places: Mapping[str, Any]) -> Map:
@@ -72,11 +72,12 @@ def _redrawn(map_: Map, model: COVA, names: list[str]) -> Map:
     told = fresh.provenance | map_.provenance
     fresh.provenance = told | {"moved": [*told.get("moved", []), *names]}
     if "alignment_matrix" in map_.arrays:
-        fresh = fresh.with_groups(_shifted(fresh, motion))
+        fresh = fresh.with_groups(shifted(fresh, motion))
         fresh.arrays |= motion.arrays()
     return fresh
 
 
-def _shifted(map_: Map, motion: Motion) -> list[Group]:
+def shifted(map_: Map, motion: Motion) -> list[Group]:
+    """Give the groups of a map moved as another map was, to be drawn anew."""
     groups = (map_.group(kind) for kind in map_.groups)
     return [replace(group, coordinates=motion(group.coordinates), layout=None) for group in groups]

@@ -11,9 +11,9 @@ from relscape.data import RelationalData
 from relscape.errors import DataError, ParameterError, UnknownNameError
 from relscape.matrix.kernels import kernel_settings
 from relscape.models.base import check_integer
-from relscape.models.projection_base import REGULARIZATION, ProjectionModel, relative_ridges
+from relscape.models.projection_base import REGULARIZATION, ProjectionModel, check_flags, relative_ridges
 from relscape.models.projection_core import CoreSettings
-from relscape.models.projection_inputs import read_kinds
+from relscape.models.projection_inputs import GivenKinds, read_kinds
 from relscape.protocols import FloatArray
 
 __all__ = ["HeterogeneousProjection"]
@@ -152,9 +152,11 @@ class HeterogeneousProjection(ProjectionModel):
         for name, known in (("constraint", CONSTRAINTS), ("degree", DEGREES), ("solver", SOLVERS)):
             if getattr(self, name) not in known:
                 raise UnknownNameError(name, getattr(self, name), known)
-        for name in ("center", "standardize"):
-            if not isinstance(getattr(self, name), bool):
-                raise ParameterError(f"{name}={getattr(self, name)!r}: give True or False.")
+        check_flags(self, "center", "standardize")
+        if self.kernels is not None and not isinstance(self.kernels, Mapping):
+            raise ParameterError(
+                f'kernels={self.kernels!r}: give kernels by kind, such as {{"image": "rbf"}}, or None.'
+            )
         if self.rank is not None:
             check_integer("rank", self.rank, 1)
         if self.reference is not None and self.constraint == "joint":
@@ -165,17 +167,17 @@ class HeterogeneousProjection(ProjectionModel):
         if self.degree == "signed" and self.solver == "whitened":
             raise ParameterError('degree="signed" needs solver="dense": whitening takes roots of degrees.')
 
-    def _settings(self, kinds: list[str]) -> CoreSettings:
-        reference = None
+    def _settings(self, given: GivenKinds) -> CoreSettings:
+        kinds, reference = list(given.tables), None
         if self.constraint == "reference":
             reference = kinds[0] if self.reference is None else self.reference
             if reference not in kinds:
                 raise UnknownNameError("kind", reference, kinds, "the guided data, to be the reference")
-        regularization = relative_ridges(self.regularization, kinds)
+        regularization = relative_ridges(self.regularization, kinds, given.left_out)
         for kind, asked in (self.kernels or {}).items():
-            if kind not in kinds:
+            if kind not in kinds and kind not in given.left_out:
                 raise UnknownNameError("kind", kind, kinds, "kernels")
-            if kernel_settings(kind, asked)["kernel"] != "linear" and regularization[kind] == 0:
+            if kernel_settings(kind, asked)["kernel"] != "linear" and regularization.get(kind) == 0:
                 raise ParameterError(
                     f"regularization=0 with a kernel for {kind!r}: it could put things anywhere, and would "
                     "learn nothing of new ones. Give a ridge above 0."
@@ -198,11 +200,13 @@ class HeterogeneousProjection(ProjectionModel):
         Parameters
         ----------
         X : dict of kind to table, or RelationalData
-            Tables as in ``fit``; those with names are matched by the names of the features.
+            Tables as in ``fit``; those with names are matched by the names of the features. Of a
+            RelationalData the kinds are placed that the model has and that come with features.
         """
         check_is_fitted(self)
         if isinstance(X, RelationalData):
-            X = {kind: things for kind, things in X.entities.items() if things.features is not None}
+            known = {kind: X.entities[kind] for kind in self.kinds_ if kind in X.entities}
+            X = {kind: things for kind, things in known.items() if things.features is not None}
         if not isinstance(X, Mapping) or not X:
             raise DataError(f'give new tables by kind, such as {{"{self.kinds_[0]}": X_new}}.')
         return {kind: self._new_places(kind, table)[0] for kind, table in X.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from relscape.data import EntitySet, Relation, RelationalData
-from relscape.errors import DataError, RelscapeWarning, UnknownNameError, listing
+from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError, listing
 from relscape.maps import Map
 from relscape.matrix.guided import guidance_components, guidance_costs
 from relscape.matrix.kernels import KernelMap
@@ -26,11 +26,12 @@ from relscape.models.state import model_state, plain_parameters
 from relscape.protocols import FloatArray, SparseArray
 from relscape.threads import one_thread
 
-__all__ = ["REGULARIZATION", "ProjectionModel", "relative_ridges"]
+__all__ = ["REGULARIZATION", "ProjectionModel", "check_flags", "relative_ridges"]
 
 REGULARIZATION = 1e-3
 _PACKAGES = ("relscape", "numpy", "scipy", "scikit-learn")
-_NULL = 1e-9  # an axis smaller than this puts all things in one place
+_NULL = 1e-9  # an axis smaller than this, relative to the largest, puts all things in one place
+_NOTHING = 1e-11  # the largest itself is below this only where nothing varies, whatever the ridge
 
 
 class ProjectionModel(SavedModel, BaseEstimator):  # type: ignore[misc]
@@ -55,18 +56,19 @@ class ProjectionModel(SavedModel, BaseEstimator):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ fitting
 
-    def _settings(self, kinds: list[str]) -> CoreSettings:
+    def _settings(self, given: GivenKinds) -> CoreSettings:
         """Say how to compute, for these kinds."""
         return CoreSettings(
             self.n_components,
-            relative_ridges(self.regularization, kinds),
+            relative_ridges(self.regularization, list(given.tables), given.left_out),
             center=getattr(self, "center", True),
         )
 
     def _project(self, given: GivenKinds) -> None:
         check_integer("n_components", self.n_components, 1)
+        check_flags(self, "center")
         kinds = list(given.tables)
-        settings = self._settings(kinds)
+        settings = self._settings(given)
         rng = generator(self.random_state)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
@@ -76,6 +78,7 @@ class ProjectionModel(SavedModel, BaseEstimator):  # type: ignore[misc]
                 kind: _placed(given.tables[kind], found.kinds[kind].kernel, *found.kinds[kind][:2])
                 for kind in kinds
             }
+            costs = guidance_costs(given.blocks, places)
         kept = self._worthwhile(found.eigenvalues, places, found.degrees, settings)
         self.kinds_ = kinds
         for number, kind in enumerate(kinds):
@@ -92,7 +95,7 @@ class ProjectionModel(SavedModel, BaseEstimator):  # type: ignore[misc]
             setattr(self, f"block{number}_", block)
         self.eigenvalues_ = found.eigenvalues[kept]
         self.strengths_ = 1.0 - self.eigenvalues_
-        self.costs_ = guidance_costs(given.blocks, self.embeddings_)
+        self.costs_ = costs[kept]
         self.n_components_of_guidance_ = guidance_components(
             given.blocks, {kind: len(table.entities) for kind, table in given.tables.items()}
         )
@@ -107,8 +110,8 @@ class ProjectionModel(SavedModel, BaseEstimator):  # type: ignore[misc]
         settings: CoreSettings,
     ) -> Any:
         """Leave out axes on which all things are in one place, and tell of axes that say nothing."""
-        sizes = sum(degrees[kind] @ points**2 for kind, points in places.items())
-        kept = np.asarray(sizes) > _NULL
+        sizes = np.asarray(sum(degrees[kind] @ points**2 for kind, points in places.items()))
+        kept = sizes > _NULL * max(sizes.max(initial=0.0), _NOTHING)
         if not kept.any():
             raise DataError(
                 "the features of guided things do not vary, so there is no axis to put them on; give others."
@@ -237,13 +240,23 @@ def _placed(table: KindTable, kernel: KernelMap | None, mean: FloatArray, weight
     return np.asarray((given @ weights) - mean @ weights)
 
 
-def relative_ridges(given: Any, kinds: list[str]) -> dict[str, float]:
-    """Read one relative ridge for all kinds, or some by kind; kinds not named have the usual one."""
+def check_flags(model: Any, *names: str) -> None:
+    """Refuse parameters that are neither True nor False."""
+    for name in names:
+        if not isinstance(getattr(model, name), bool):
+            raise ParameterError(f"{name}={getattr(model, name)!r}: give True or False.")
+
+
+def relative_ridges(given: Any, kinds: list[str], left_out: Sequence[str] = ()) -> dict[str, float]:
+    """Read one relative ridge for all kinds, or some by kind; kinds not named have the usual one.
+
+    Ridges of kinds that were left out are of no use, but no mistake either.
+    """
     if not isinstance(given, Mapping):
         check_number("regularization", given, 0.0)
         return dict.fromkeys(kinds, float(given))
     for kind, value in given.items():
-        if kind not in kinds:
+        if kind not in kinds and kind not in left_out:
             raise UnknownNameError("kind", kind, kinds, "regularization")
         check_number(f"regularization[{kind!r}]", value, 0.0)
     return {kind: float(given.get(kind, REGULARIZATION)) for kind in kinds}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -9,7 +10,7 @@ from scipy.sparse import csr_array, eye_array
 from sklearn.utils.validation import check_is_fitted
 
 from relscape.data.guidance import Guidance
-from relscape.errors import DataError
+from relscape.errors import DataError, RelscapeWarning
 from relscape.models.projection_base import REGULARIZATION, ProjectionModel
 from relscape.models.projection_inputs import GivenKinds, read_kinds
 from relscape.protocols import FloatArray
@@ -216,6 +217,9 @@ def _paired(X: Any) -> int:
     """Refuse anything but several views of the same number of samples; give that number."""
     if not isinstance(X, Mapping) or len(X) < 2:
         raise DataError('give at least two views of the same samples, such as {"image": X, "text": Y}.')
+    for view, table in X.items():
+        if not hasattr(table, "shape") and not hasattr(table, "__len__"):
+            raise DataError(f"view {view!r} is of type {type(table).__name__}; give a table of features.")
     sizes = {view: _rows(table) for view, table in X.items()}
     if len(set(sizes.values())) > 1:
         told = ", ".join(f"{view!r} has {size}" for view, size in sizes.items())
@@ -233,4 +237,15 @@ def _guided(X: Mapping[str, Any], guidance: Guidance, n: int) -> GivenKinds:
     for position, first in enumerate(views):
         for second in views[position + 1 :]:
             guidance.block(first, second, csr_array(eye_array(n, format="csr")))
-    return read_kinds(X, guidance)
+    given = read_kinds(X, guidance)
+    known = given.tables[views[0]].entities.ids.tolist()
+    for view in views[1:]:
+        ids = given.tables[view].entities.ids.tolist()
+        if ids != known and set(ids) == set(known):
+            warnings.warn(
+                f"the samples of view {view!r} are those of {views[0]!r} in another order; rows are taken "
+                "together by position. If they belong together by name, give Y.loc[X.index].",
+                RelscapeWarning,
+                stacklevel=3,
+            )
+    return given

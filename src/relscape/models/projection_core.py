@@ -12,6 +12,7 @@ from scipy.linalg import block_diag
 from scipy.sparse import csr_array, eye_array, issparse
 from scipy.sparse.linalg import LinearOperator
 
+from relscape.errors import DataError, ParameterError
 from relscape.matrix.guided import (
     Blocks,
     CenteredFeatures,
@@ -23,12 +24,13 @@ from relscape.matrix.guided import (
 from relscape.matrix.kernels import KernelMap, kernel_map, kernel_root, kernel_settings, scaled_columns
 from relscape.models.projection_inputs import KindTable
 from relscape.protocols import FloatArray
-from relscape.solvers.guided import Axes, generalized_axes, leading_axes, reference_axes
+from relscape.solvers.guided import Axes, following_axes, generalized_axes, leading_axes, reference_axes
 from relscape.solvers.whitening import one_hot_whitening, whitening
 
 __all__ = ["CoreSettings", "KindAxes", "Projected", "solve_projection"]
 
 FORMED_SIDE = 1_500  # up to this many whitened coordinates the eigenproblem is formed
+MOST_FORMED = 10_000  # where it must be formed, more than this many are refused
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class _View:
 
     table: CenteredFeatures
     degrees: FloatArray
+    n_features: int  # of what was given; of a kernel other than the linear one, its rank
     regularization: float
     one_hot: bool
     kernel: KernelMap | None
@@ -79,7 +82,7 @@ class _View:
     @cached_property
     def unit(self) -> float:
         """What a relative ridge of 1 is: the mean weighted variance of a feature."""
-        return float(self.table.weighted(self.degrees).squares() / self.table.shape[1])
+        return float(self.table.weighted(self.degrees).squares() / self.n_features)
 
     @property
     def ridge(self) -> float:
@@ -127,12 +130,16 @@ def _view(
     if settings.standardize and not one_hot:
         scale = _deviations(X)
     if asked is not None:
+        if one_hot:
+            raise ParameterError(
+                f"kernels[{kind!r}]: kind {kind!r} has no features that a kernel could compare; leave it out."
+            )
         chosen = kernel_settings(kind, asked)
-        kernel = kernel_map(X, chosen, rng, None if chosen["kernel"] == "precomputed" else scale)
+        own_scale = None if chosen["kernel"] == "precomputed" else scale
+        kernel = kernel_map(X, chosen, rng, own_scale, settings.center)
         columns = kernel.columns(X)
         back = kernel_root(kernel, X)
         features: Any = columns @ back
-        one_hot = False
     else:
         columns, features = X, scaled_columns(X, scale)
     weights = degrees if settings.center else np.zeros(0)
@@ -141,6 +148,7 @@ def _view(
     return _View(
         CenteredFeatures(features, mean),
         degrees,
+        X.shape[1] if kernel is None or kernel.kernel == "linear" else features.shape[1],
         settings.regularization[kind],
         one_hot,
         kernel,
@@ -152,9 +160,11 @@ def _view(
 
 def _deviations(X: Any) -> FloatArray:
     """Give the standard deviation of every feature; 1 where it never varies."""
-    squares = X.multiply(X) if issparse(X) else X**2
     means = np.asarray(X.mean(axis=0)).ravel()
-    variances = np.asarray(squares.mean(axis=0)).ravel() - means**2
+    if not issparse(X):
+        deviations = X.std(axis=0)
+        return np.where(deviations > 1e-12 * np.abs(means), deviations, 1.0)
+    variances = np.asarray(X.multiply(X).mean(axis=0)).ravel() - means**2
     constant = variances <= 1e-12 * np.maximum(means**2, np.finfo(float).tiny)
     return np.where(constant, 1.0, np.sqrt(np.where(constant, 1.0, variances)))
 
@@ -201,7 +211,16 @@ def _whitened(
     diagonal = {kind: absolute[kind] - signed[kind] for kind in views}
     widths = [turn.shape[1] for turn in turns.values()]
     total, k = sum(widths), min(settings.n_components, sum(widths))
-    if settings.reference is not None:
+    if settings.reference is not None and total > FORMED_SIDE and _only_follow(views, blocks, diagonal):
+        operator = GuidedOperator(blocks, diagonal, features)
+        axes = following_axes(operator, widths[0], k, FORMED_SIDE, rng)
+    elif settings.reference is not None:
+        if total > MOST_FORMED:
+            raise DataError(
+                f'constraint="reference" needs a matrix of all {total:,} coordinates of all kinds, where '
+                "pairs are dissimilar or kinds other than the reference have guidance among themselves; at "
+                f'most {MOST_FORMED:,} can be done. Use constraint="joint", or a smaller rank.'
+            )
         A = np.eye(total) - quadratic_form(blocks, diagonal, features)
         grams = [views[kind].unit * _turned_gram(turn) for kind, turn in list(turns.items())[1:]]
         ridge_form = block_diag(*grams) if grams else np.zeros((0, 0))
@@ -212,6 +231,12 @@ def _whitened(
         axes = leading_axes(GuidedOperator(blocks, diagonal, features), k, rng)
     parts = np.split(axes.vectors, np.cumsum(widths)[:-1])
     return axes, {kind: turn.matmat(part) for (kind, turn), part in zip(turns.items(), parts, strict=True)}
+
+
+def _only_follow(kinds: Mapping[str, _View], blocks: Blocks, diagonal: Mapping[str, FloatArray]) -> bool:
+    """Say whether all kinds but the first have guidance with the first alone, and none of it negative."""
+    reference, *others = kinds
+    return all(reference in pair for pair in blocks) and not any(diagonal[kind].any() for kind in others)
 
 
 def _turn(view: _View, settings: CoreSettings, rng: np.random.Generator) -> LinearOperator:

@@ -15,7 +15,7 @@ from relscape.data import EntitySet, RelationalData
 from relscape.data.guidance import Guidance, as_guidance
 from relscape.data.labels import as_text, match
 from relscape.errors import DataError, RelscapeWarning, listing
-from relscape.matrix.guided import Blocks
+from relscape.matrix.guided import Blocks, guidance_degrees
 from relscape.models.feature_inputs import Features, read_features
 from relscape.models.inputs import matrix_digest
 
@@ -33,11 +33,15 @@ class KindTable:
 
 @dataclass(frozen=True, eq=False)
 class GivenKinds:
-    """All kinds that guidance speaks of, the guidance between them, and a digest of both."""
+    """All kinds that guidance speaks of, the guidance between them, and a digest of both.
+
+    ``left_out`` are the kinds that were given but are not among them.
+    """
 
     tables: dict[str, KindTable]
     blocks: Blocks
     fingerprint: str
+    left_out: tuple[str, ...] = ()
 
 
 def read_kinds(X: Any, guidance: Any) -> GivenKinds:
@@ -68,7 +72,22 @@ def read_kinds(X: Any, guidance: Any) -> GivenKinds:
             stacklevel=4,
         )
     tables = {kind: table for kind, table in tables.items() if kind in guided}
-    return GivenKinds(tables, blocks, _digest(tables, blocks))
+    _warn_of_unknown(tables, blocks)
+    return GivenKinds(tables, blocks, _digest(tables, blocks), tuple(lost))
+
+
+def _warn_of_unknown(tables: Mapping[str, KindTable], blocks: Blocks) -> None:
+    """Tell of things that nothing is known of: in a kind without features, those without guidance."""
+    _, degrees = guidance_degrees(blocks, {kind: len(table.entities) for kind, table in tables.items()})
+    for kind, table in tables.items():
+        unknown = table.entities.ids[degrees[kind] == 0]
+        if table.matrix is None and unknown.size:
+            warnings.warn(
+                f"of {unknown.size} {kind} things neither features nor guidance are known, so they are put "
+                f"in the middle: {listing(unknown)}.",
+                RelscapeWarning,
+                stacklevel=5,
+            )
 
 
 def _guidance_in(data: RelationalData, guidance: Any) -> Guidance:

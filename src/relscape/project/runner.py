@@ -11,7 +11,15 @@ from typing import Any
 
 from relscape import progress
 from relscape.errors import ParameterError, StorageError
-from relscape.project import coembedding, cohort_studies, cohorts, cooccurrence, knowledge, network
+from relscape.project import (
+    coembedding,
+    cohort_studies,
+    cohorts,
+    cooccurrence,
+    knowledge,
+    network,
+    projection,
+)
 from relscape.project.experiments import Experiment, experiment
 from relscape.project.outcome import Findings, Verdict
 from relscape.project.verdicts import judged
@@ -25,7 +33,7 @@ PROCEDURES = {
     **cohort_studies.PROCEDURES,
 }
 # These take long: what is done is kept in the folder of the results, and not done again.
-LASTING = {**knowledge.PROCEDURES, **network.PROCEDURES}
+LASTING = {**knowledge.PROCEDURES, **network.PROCEDURES, **projection.PROCEDURES}
 
 
 @dataclass(frozen=True, eq=False)

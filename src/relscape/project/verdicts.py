@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from statistics import fmean
 
-from relscape.project import cohort_study_verdicts, knowledge_verdicts, network_verdicts
+from relscape.project import cohort_study_verdicts, knowledge_verdicts, network_verdicts, projection_verdicts
 from relscape.project.code_verdicts import CODE_RULES
 from relscape.project.cohort_verdicts import COHORT_RULES
 from relscape.project.experiments import Claim, Experiment
@@ -51,8 +51,13 @@ def _kernels(records: list[Record]) -> Judgement:
     if "mkpe" not in methods_in(records):
         return UNTESTED, "MKPE is not among the methods here"
     table = by_place(records, ("set",), "Γ lost share")
-    worst = [place for place, values in table.items() if values["mkpe"] >= max(values.values())]
-    return _outcome(len(worst) >= MOST * len(table)), f"highest Γ on {len(worst)} of {len(table)} sets"
+    worst = [name for (name,), values in table.items() if values["mkpe"] >= max(values.values())]
+    best = [name for (name,), values in table.items() if values["mkpe"] <= min(values.values())]
+    told = "; ".join(
+        f"{which} Γ on {len(names)} of {len(table)} sets" + (f" ({', '.join(names)})" if names else "")
+        for which, names in (("highest", worst), ("lowest", best))
+    )
+    return _outcome(len(worst) >= MOST * len(table)), told
 
 
 def _neighbourhoods(records: list[Record]) -> Judgement:
@@ -139,6 +144,7 @@ RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
     **cohort_study_verdicts.RULES,
     **knowledge_verdicts.RULES,
     **network_verdicts.RULES,
+    **projection_verdicts.RULES,
 }
 
 

@@ -7,8 +7,11 @@ from relscape.scores.cohorts import (
     cohort_position,
     cohort_separation,
 )
+from relscape.scores.guidance import Satisfaction, guidance_satisfaction
 from relscape.scores.links import LinkReport, rank_links
 from relscape.scores.neighbourhood import GammaTerms, gamma_loss, gamma_of_pairs, gamma_terms, mean_rank
+from relscape.scores.pairs import PairAgreement, rand_index
+from relscape.scores.partners import guess_ndcg, ndcg
 from relscape.scores.preservation import (
     neighbor_preservation,
     neighbor_preservation_chance,
@@ -24,7 +27,9 @@ __all__ = [
     "GammaTerms",
     "LinkReport",
     "OneNNErrors",
+    "PairAgreement",
     "RankingReport",
+    "Satisfaction",
     "authorship",
     "class_word_error",
     "cohort_links",
@@ -37,13 +42,17 @@ __all__ = [
     "gamma_loss",
     "gamma_of_pairs",
     "gamma_terms",
+    "guess_ndcg",
+    "guidance_satisfaction",
     "mean_rank",
+    "ndcg",
     "neighbor_preservation",
     "neighbor_preservation_chance",
     "neighbor_preservation_curve",
     "normalized_purity",
     "one_nn_error",
     "one_nn_errors",
+    "rand_index",
     "rank_links",
     "rank_triples",
 ]

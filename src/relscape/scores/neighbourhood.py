@@ -23,7 +23,15 @@ from relscape.matrix.mutual_pairs import (
 from relscape.matrix.neighbours import are_near, count_nearer, kth_nearest, pair_squares
 from relscape.protocols import BoolArray, FloatArray, IntArray, SparseArray
 
-__all__ = ["GammaTerms", "defined_part", "gamma_loss", "gamma_of_pairs", "gamma_terms", "mean_rank"]
+__all__ = [
+    "GammaTerms",
+    "defined_part",
+    "gamma_loss",
+    "gamma_of_pairs",
+    "gamma_terms",
+    "mean_rank",
+    "placed_part",
+]
 
 # Coinciding objects may have coordinates that differ in the last digits; they still count as equally near.
 SLACK = 1e-12
@@ -188,13 +196,20 @@ def mean_rank(R: Any, rows: Any, columns: Any, top: int = 10) -> float:
 
 def defined_part(R: Any, rows: Any, columns: Any) -> tuple[SparseArray, FloatArray, FloatArray]:
     """Check a relation with the coordinates of its objects and keep the objects that have some."""
-    relation = as_relation(R)
+    return placed_part(as_relation(R), rows, columns, "R")
+
+
+def placed_part(
+    relation: SparseArray, rows: Any, columns: Any, name: str
+) -> tuple[SparseArray, FloatArray, FloatArray]:
+    """Keep the objects of a checked matrix, called ``name`` in messages, that have coordinates."""
     places, defined = [], []
     for side, given, size in zip(("rows", "columns"), (rows, columns), relation.shape, strict=True):
         coordinates = np.asarray(given, dtype=np.float64)
         if coordinates.ndim != 2 or len(coordinates) != size:
             raise DataError(
-                f"{side} has shape {coordinates.shape}, but R is {relation.shape[0]} × {relation.shape[1]}: "
+                f"{side} has shape {coordinates.shape}, but {name} is "
+                f"{relation.shape[0]} × {relation.shape[1]}: "
                 f"expected a table of coordinates for {size} objects."
             )
         if np.isinf(coordinates).any():

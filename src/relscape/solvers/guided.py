@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, eigh
+from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from relscape.errors import DataError
 from relscape.protocols import FloatArray
 
-__all__ = ["Axes", "generalized_axes", "leading_axes", "reference_axes"]
+__all__ = ["Axes", "following_axes", "generalized_axes", "leading_axes", "reference_axes"]
 
 _LEAST = 1e-10
+_SINGULAR = 1e-12  # least eigenvalue of a form with ones on its diagonal, below which it has none
+_PART = 64  # columns of a matrix that are formed at once
 
 
 class Axes(NamedTuple):
@@ -46,15 +48,18 @@ def leading_axes(C: FloatArray | LinearOperator, k: int, rng: np.random.Generato
 
 
 def generalized_axes(A: FloatArray, B: FloatArray, k: int) -> Axes:
-    """Solve A p = μ B p with P' B P = I for the k least μ."""
-    try:
-        return Axes(*eigh(A, B, subset_by_index=[0, min(k, len(A)) - 1], check_finite=False))
-    except LinAlgError:
-        least = eigh(B, eigvals_only=True, subset_by_index=[0, 0])[0]
-        raise DataError(
-            f"the size of an axis is not positive in every direction (least eigenvalue {least:.3g}), so "
-            'there is no solution; raise regularization, and use degree="absolute" with negative guidance.'
-        ) from None
+    """Solve A p = μ B p with P' B P = I for the k least μ; a singular B is refused."""
+    sizes = np.diag(B)
+    if (sizes > 0).all():
+        roots = np.sqrt(sizes)
+        least = eigh(B / np.outer(roots, roots), eigvals_only=True, subset_by_index=[0, 0])[0]
+        if least > _SINGULAR:
+            return Axes(*eigh(A, B, subset_by_index=[0, min(k, len(A)) - 1], check_finite=False))
+    least = eigh(B, eigvals_only=True, subset_by_index=[0, 0])[0]
+    raise DataError(
+        f"the size of an axis is not positive in every direction (least eigenvalue {least:.3g}), so "
+        'there is no solution; raise regularization, and use degree="absolute" with negative guidance.'
+    )
 
 
 def reference_axes(
@@ -96,6 +101,34 @@ def reference_axes(
         inner = inner + A_ab @ followers
     axes = _least(inner, B, min(k, size))
     return Axes(axes.values, np.vstack([axes.vectors, followers @ axes.vectors]))
+
+
+def following_axes(C: LinearOperator, size: int, k: int, formed_side: int, rng: np.random.Generator) -> Axes:
+    """Solve the problem of :func:`reference_axes` for A = I − C, B = I and no C among free coordinates.
+
+    Then A_bb = I: the best b is C_ba a, and the axes are the leading ones of C_aa + C_ab C_ba, which is never
+    larger than the reference. With up to ``formed_side`` coordinates it is formed.
+    """
+
+    def pulled(a: FloatArray) -> FloatArray:
+        image = C.matmat(np.vstack([a, np.zeros((C.shape[0] - size, a.shape[1]))]))
+        own = image[:size].copy()
+        image[:size] = 0.0
+        return np.asarray(own + C.matmat(image)[:size])
+
+    k = min(k, size)
+    if size <= max(formed_side, 2 * k + 2):
+        unit = np.eye(size)
+        parts = [pulled(unit[:, begin : begin + _PART]) for begin in range(0, size, _PART)]
+        inner: FloatArray | LinearOperator = np.hstack(parts)
+        inner = (inner + inner.T) / 2
+    else:
+        inner = LinearOperator(
+            (size, size), matvec=lambda a: pulled(a.reshape(-1, 1)).ravel(), matmat=pulled, dtype=np.float64
+        )
+    axes = leading_axes(inner, k, rng)
+    padded = np.vstack([axes.vectors, np.zeros((C.shape[0] - size, k))])
+    return Axes(axes.values, np.vstack([axes.vectors, C.matmat(padded)[size:]]))
 
 
 def _least(S: FloatArray, B: FloatArray | None, k: int) -> Axes:

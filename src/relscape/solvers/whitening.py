@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.sparse.linalg import ArpackError, LinearOperator, aslinearoperator, eigsh
 
 from relscape.errors import DataError
 from relscape.protocols import FloatArray
-from relscape.solvers.spectral import Triplets, thin_svd, truncated_svd
+from relscape.solvers.spectral import thin_svd
 
 __all__ = ["Table", "one_hot_whitening", "whitening"]
 
@@ -18,12 +18,32 @@ DENSE_ENTRIES = 2_000_000  # up to this many entries a table is decomposed compl
 FACTORED_SIDE = 5_000  # up to this many features their Gram matrix is factorised
 RANK = 300  # directions kept of larger tables
 _LEAST = 1e-10  # singular values below this share of the largest are rounding
+_LEAST_SQUARE = 1e-13  # and so are squares of them
+_LEAST_GRAM = 1e-12  # of all squares at once, somewhat more
+_TOLERANCE = 1e-8  # of the squares of leading singular values, relative
 
 
 class Table(Protocol):
     """A feature table (n × d) as an operator that can also be formed, and its Gram matrix (d × d)."""
 
     shape: tuple[int, int]
+
+    @property
+    def rounding(self) -> float:
+        """The size up to which singular values are rounding."""
+        ...
+
+    def matvec(self, right: FloatArray) -> FloatArray:
+        """Multiply it with a vector."""
+        ...
+
+    def rmatvec(self, left: FloatArray) -> FloatArray:
+        """Multiply its transpose with a vector."""
+        ...
+
+    def rmatmat(self, left: FloatArray) -> FloatArray:
+        """Multiply its transpose with some vectors."""
+        ...
 
     def dense(self) -> FloatArray:
         """Form it."""
@@ -38,7 +58,8 @@ def whitening(table: Table, ridge: float, rank: int | None, rng: np.random.Gener
     """Find T (d × r) with T' (Φ'Φ + ridge I) T = I.
 
     Small tables are decomposed completely, and directions in which nothing varies are left out. Of larger
-    ones with up to 5,000 features the Gram matrix is factorised, which is exact too. Of still larger ones,
+    ones with up to 5,000 features the Gram matrix is factorised, which is exact too (decomposed, where there
+    is no ridge and directions without variation must be found). Of still larger ones,
     or where a ``rank`` is asked for, the leading singular directions are kept: ``rank`` of them, or 300.
 
     Parameters
@@ -54,19 +75,52 @@ def whitening(table: Table, ridge: float, rank: int | None, rng: np.random.Gener
     """
     n, d = table.shape
     if n * d <= DENSE_ENTRIES:
-        found = thin_svd(table.dense())
-    elif rank is None and ridge > 0 and d <= FACTORED_SIDE:
-        return _Factored(table.gram(), ridge)
+        _, values, V = thin_svd(table.dense())
+    elif rank is None and d <= FACTORED_SIDE:
+        if ridge > 0:
+            return _Factored(table.gram(), ridge)
+        values, V = _complete(table.gram())
     else:
-        wanted = min(RANK if rank is None else rank, min(n, d) - 1)
-        found = truncated_svd(table, wanted, rng, tolerance=1e-6)
-    return aslinearoperator(_scaled(found, ridge, rank))
-
-
-def _scaled(found: Triplets, ridge: float, rank: int | None) -> FloatArray:
-    kept = found.values > _LEAST * max(found.values.max(initial=0.0), np.finfo(float).tiny)
+        values, V = _leading(table, min(RANK if rank is None else rank, min(n, d) - 1), rng)
+    kept = values > max(_LEAST * values.max(initial=0.0), table.rounding)
     kept[len(kept) if rank is None else rank :] = False
-    return np.asarray(found.V[:, kept] / np.sqrt(found.values[kept] ** 2 + ridge))
+    return aslinearoperator(np.asarray(V[:, kept] / np.sqrt(values[kept] ** 2 + ridge)))
+
+
+def _complete(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Find all singular values of a table, largest first, and their right vectors, from its Gram matrix."""
+    squares, vectors = eigh(gram, check_finite=False)
+    squares, vectors = squares[::-1], vectors[:, ::-1]
+    return np.sqrt(np.where(squares > _LEAST_GRAM * squares[0], squares, 0.0)), vectors
+
+
+def _leading(table: Table, k: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Find the k largest singular values, largest first, and their right vectors (d × k).
+
+    Lanczos iteration on the products of rows or columns, whichever are fewer. Left vectors, of which a long
+    table has large ones, are never made; what squaring costs in digits is no loss among leading directions.
+    """
+    n, d = table.shape
+    wide = n < d
+    there, back = (table.rmatvec, table.matvec) if wide else (table.matvec, table.rmatvec)
+    side = min(n, d)
+    products = LinearOperator((side, side), matvec=lambda v: back(there(v)), dtype=np.float64)
+    try:
+        squares, vectors = eigsh(
+            products, k=k, v0=rng.uniform(-1.0, 1.0, side), ncv=min(side, 2 * k + 6), tol=_TOLERANCE
+        )
+    except ArpackError as error:
+        raise DataError(
+            f"the decomposition of a feature table found {len(getattr(error, 'eigenvalues', ()))} of {k} "
+            "directions; if the features of guided things vary at all, ask for a smaller rank."
+        ) from error
+    order = np.argsort(-squares, kind="stable")
+    squares, vectors = squares[order], vectors[:, order]
+    squares = np.where(squares > _LEAST_SQUARE * squares[0], squares, 0.0)
+    values = np.sqrt(squares)
+    if wide:
+        vectors = table.rmatmat(vectors) / np.where(values > 0, values, 1.0)
+    return values, vectors
 
 
 class _Factored(LinearOperator):  # type: ignore[misc]

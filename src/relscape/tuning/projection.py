@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.metrics.pairwise import euclidean_distances
 
 from relscape import progress
-from relscape.errors import DataError, ParameterError, UnknownNameError
+from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.matrix.guided import Blocks
 from relscape.models.base import check_integer, check_number, generator
 from relscape.models.projection import HeterogeneousProjection
 from relscape.models.projection_inputs import read_kinds
 from relscape.protocols import FloatArray, IntArray, SparseArray
+from relscape.scores import guidance_satisfaction, ndcg
 
-__all__ = ["ProjectionChoice", "ProjectionTrial", "retrieval_score", "tune_projection"]
+__all__ = ["ProjectionChoice", "ProjectionTrial", "tune_projection"]
 
 REGULARIZATIONS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 TaskScore = Callable[[FloatArray, FloatArray, SparseArray], float]
@@ -46,24 +48,6 @@ class ProjectionChoice:
     model: HeterogeneousProjection
 
 
-def retrieval_score(instances: FloatArray, others: FloatArray, truth: SparseArray) -> float:
-    """Give the mean NDCG of the nearest others of every instance, with gain 1 for those it is similar to.
-
-    An instance with q true partners is asked for its q nearest; those without any are skipped.
-    """
-    similar = csr_array(truth > 0)
-    counts = np.diff(similar.indptr)
-    asked = np.flatnonzero(counts)
-    if not asked.size:
-        return float("nan")
-    nearest = np.argsort(euclidean_distances(instances[asked], others), axis=1, kind="stable")
-    gains = np.take_along_axis(similar[asked].toarray(), nearest, axis=1)
-    discounts = 1.0 / np.log2(np.arange(2, others.shape[0] + 2))
-    within = np.arange(others.shape[0]) < counts[asked][:, None]
-    ideal = np.cumsum(discounts)[counts[asked] - 1]
-    return float((((gains * within) @ discounts) / ideal).mean())
-
-
 def tune_projection(
     model: HeterogeneousProjection,
     X: Any,
@@ -73,7 +57,7 @@ def tune_projection(
     other: str,
     regularizations: Sequence[float] = REGULARIZATIONS,
     n_components: Sequence[int] = (2, 5, 10),
-    score: TaskScore = retrieval_score,
+    score: str | TaskScore = "ndcg",
     folds: int = 5,
     random_state: Any = None,
 ) -> ProjectionChoice:
@@ -86,25 +70,29 @@ def tune_projection(
     Parameters
     ----------
     model : HeterogeneousProjection
-        With all other parameters set; it is not changed.
+        With all other parameters set; it is not changed. Kinds whose ridge it has in a dict keep it.
     X, guidance
         What ``model.fit`` takes.
     kind, other : str
-        Whose things are hidden, and of which other kind partners are sought.
+        Whose things are hidden, and of which kind partners are sought; within a kind, among the others.
     regularizations : sequence of float
-        Ridges to try, for all kinds alike.
+        Ridges to try, alike for all kinds that do not keep their own.
     n_components : sequence of int
         Numbers of axes to try.
-    score : callable
-        Takes the places of hidden things (q × k), those of the other kind (n × k) and the hidden weights
-        (q × n); higher is better. By default :func:`retrieval_score`.
+    score : str or callable
+        "ndcg": how many of the nearest others are similar ones (:func:`relscape.ndcg`); "satisfaction": the
+        share of hidden similar pairs in the closest half of all (:func:`relscape.guidance_satisfaction`). Or
+        a function of the places of hidden things (q × k), those of the other kind (n × k) and the hidden
+        weights (q × n); higher is better.
     folds : int
         At least 2.
     random_state : int, Generator or None
         Deals things into folds.
     """
     _check(regularizations, n_components, folds)
-    given = read_kinds(X, guidance)
+    measure = _task_score(score)
+    with _without_warnings():
+        given = read_kinds(X, guidance)
     for name in (kind, other):
         if name not in given.tables:
             raise UnknownNameError("kind", name, given.tables, "the guided data")
@@ -113,29 +101,74 @@ def tune_projection(
             f"kind {kind!r} has no features, by which hidden things could be placed; choose another kind."
         )
     truth = _between(given.blocks, kind, other)
+    if isinstance(score, str) and not (truth.data > 0).any():
+        raise DataError(
+            f"no things of {kind!r} and {other!r} are similar, which score={score!r} judges by; give a "
+            "function that judges by dissimilar ones."
+        )
     parts = _dealt(truth, folds, generator(random_state))
     tables = {name: replace(table.entities, features=table.matrix) for name, table in given.tables.items()}
-    most = max(n_components)
+    own = model.regularization if isinstance(model.regularization, Mapping) else {}
+    told = clone(model)
+    if isinstance(model.kernels, Mapping):
+        told.kernels = {name: asked for name, asked in model.kernels.items() if name not in given.left_out}
+    everyone, most = np.arange(truth.shape[1]), max(n_components)
     found: dict[tuple[float, int], list[float]] = {}
     with progress.task("trying settings", len(regularizations) * folds) as task:
         for ridge in regularizations:
             for part in parts:
                 hidden = _hidden(given.blocks, kind, part)
-                fitted = clone(model).set_params(regularization=float(ridge), n_components=most)
-                fitted.fit(tables, hidden)
+                among = np.setdiff1d(everyone, part) if kind == other else everyone
+                ridges = {name: own.get(name, float(ridge)) for name in tables}
+                fitted = clone(told).set_params(regularization=ridges, n_components=most)
+                with _without_warnings():
+                    fitted.fit(tables, hidden)
                 for k in n_components:
-                    places = fitted.embeddings_[kind][part, :k], fitted.embeddings_[other][:, :k]
-                    found.setdefault((float(ridge), int(k)), []).append(score(*places, truth[part]))
+                    places = fitted.embeddings_[kind][part, :k], fitted.embeddings_[other][among, :k]
+                    value = measure(*places, truth[part][:, among])
+                    found.setdefault((float(ridge), int(k)), []).append(value)
                 task.advance()
     trials = tuple(
         ProjectionTrial(ridge, k, tuple(scores), float(np.nanmean(scores)))
         for (ridge, k), scores in found.items()
     )
     best = max(trials, key=lambda trial: trial.score)
-    final = clone(model).set_params(regularization=best.regularization, n_components=best.n_components)
+    chosen = {**dict.fromkeys(tables, best.regularization), **own} if own else best.regularization
+    final = clone(model).set_params(regularization=chosen, n_components=best.n_components)
     reason = f"highest mean score of {folds} folds of {kind} things: {best.score:.4g}"
     final.fit(X, guidance)
     return ProjectionChoice(best.regularization, best.n_components, reason, trials, final)
+
+
+def _ndcg(places: FloatArray, others: FloatArray, truth: SparseArray) -> float:
+    return ndcg(truth, places, others)
+
+
+def _satisfaction(places: FloatArray, others: FloatArray, truth: SparseArray) -> float:
+    return guidance_satisfaction(truth, places, others).closest_half
+
+
+SCORES: dict[str, TaskScore] = {"ndcg": _ndcg, "satisfaction": _satisfaction}
+
+
+def _task_score(given: str | TaskScore) -> TaskScore:
+    """Find a score by name; one by name has no value for a fold without similar pairs."""
+    if not isinstance(given, str):
+        return given
+    if given not in SCORES:
+        raise UnknownNameError("score", given, SCORES)
+    named = SCORES[given]
+    return lambda places, others, truth: (
+        named(places, others, truth) if (truth.data > 0).any() else float("nan")
+    )
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Keep quiet about what is left out, which of hidden things means nothing; the last fit tells."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelscapeWarning)
+        yield
 
 
 def _check(regularizations: Sequence[float], n_components: Sequence[int], folds: int) -> None:
