@@ -25,8 +25,8 @@ _ADDRESS = re.compile(
 _SECRET_OPTIONS = ("password", "sslpassword")
 _SECONDS_TO_CONNECT = 15
 _IN_PRINT = (
-    (re.compile(r"(postgres(?:ql)?:/{1,2}[^\s:/@]*):[^\s]*@"), r"\1:***@"),
-    (re.compile(r"\b((?:ssl)?password=)[^\s&'\"]+", re.IGNORECASE), r"\1***"),
+    (re.compile(r"(postgres(?:ql)?:/{1,2}[^\s\"':/@]*):[^\s\"'/]*@"), r"\1:***@"),
+    (re.compile(r"([?&](?:ssl)?password=)[^\s\"'&#]+"), r"\1***"),
 )
 _LOST = re.compile(
     r"server closed the connection|terminating connection|no connection to the server|SSL SYSCALL|"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from relscape.cli.reading import Reading
 from relscape.errors import ParameterError
 from relscape.maps import Map
 from relscape.models.network_answers import SuggestedLink
+from relscape.sources.references import is_database, shown
 
 __all__ = ["HEADER", "score", "suggest"]
 
@@ -74,7 +76,9 @@ def suggest(
     if model.row_entities_.kind == kind and targets[0] in answers and not known:
         next_step(f"relscape network suggest {map_path} {targets[0]} --known")
     else:
-        next_step(f"relscape place {map_path} {' '.join(targets)}  to see where they lie")
+        next_step(
+            f"relscape place {map_path} {' '.join(map(quote, map(shown, targets)))}  to see where they lie"
+        )
 
 
 def _are_files(targets: list[str], joint: Map) -> bool:
@@ -83,7 +87,7 @@ def _are_files(targets: list[str], joint: Map) -> bool:
     names = [target.removeprefix(f"{joint.groups[0]}:") for target in targets]
     known = [name in group.places or name in group.shown for name in names]
     files = [
-        not on_map and (Path(target).exists() or any(sign in target for sign in "*?["))
+        not on_map and (is_database(target) or Path(target).exists() or any(sign in target for sign in "*?["))
         for target, on_map in zip(targets, known, strict=True)
     ]
     if not any(files):

@@ -18,6 +18,7 @@ __all__ = [
     "database_of",
     "is_database",
     "located",
+    "public_name",
     "seen_from",
     "shown",
     "with_query",
@@ -130,6 +131,12 @@ def shown(item: Any) -> str:
     """Give a path, or a reference to a database without anything secret, for messages."""
     found = database_of(item) if is_database(item) else None
     return os.fspath(item) if found is None else str(found)
+
+
+def public_name(item: Any) -> str:
+    """Give what a map may remember of a path or reference: no folder, user, password or option."""
+    found = database_of(item) if is_database(item) else None
+    return Path(item).name if found is None else found.public
 
 
 def located(item: str, folder: Path) -> str:
