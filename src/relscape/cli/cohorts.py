@@ -110,7 +110,8 @@ def cohorts(
 ) -> None:
     """Map samples in cohorts: each cohort near its prototype, and neighbours near each other."""
     source = Reading(
-        reading.named(files, database, query), rows, columns, weight, text, id, min_df, max_df, stop_words, ngrams,
+        reading.named(files, database, query),
+        rows, columns, weight, text, id, min_df, max_df, stop_words, ngrams,
         dataset, relation, encoding, sheet, layer, size_factors, log1p,
     )  # fmt: skip
     if not source.files and source.dataset is None:

@@ -26,6 +26,7 @@ from relscape.cli import (
     picture,
     placing,
     project,
+    publish,
     reproduce,
     sets,
 )
@@ -59,6 +60,7 @@ app.command()(picture.plot)
 app.command()(inspect.score)
 app.command()(inspect.info)
 app.command()(export.export)
+app.command()(publish.publish)
 app.command()(reproduce.reproduce)
 app.add_typer(kg.app, name="kg")
 app.add_typer(network.app, name="network")

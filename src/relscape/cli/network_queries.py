@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shlex import quote
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from relscape.cli.reading import Reading
 from relscape.errors import ParameterError
 from relscape.maps import Map
 from relscape.models.network_answers import SuggestedLink
-from relscape.sources.references import is_database, shown
+from relscape.sources.references import is_database
 
 __all__ = ["HEADER", "score", "suggest"]
 
@@ -76,9 +75,7 @@ def suggest(
     if model.row_entities_.kind == kind and targets[0] in answers and not known:
         next_step(f"relscape network suggest {map_path} {targets[0]} --known")
     else:
-        next_step(
-            f"relscape place {map_path} {' '.join(map(quote, map(shown, targets)))}  to see where they lie"
-        )
+        next_step(f"relscape place {map_path} {reading.as_arguments(targets)}  to see where they lie")
 
 
 def _are_files(targets: list[str], joint: Map) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shlex import quote
 from typing import Annotated
 
 import typer
@@ -94,9 +93,7 @@ def place(
     if len(placed) > len(shown):
         say(f"and {len(placed) - len(shown):,} more; --json tells all.")
     if output is None:
-        next_step(
-            f"relscape place {map_path} {' '.join(map(quote, map(shown, given)))} -o NEW_MAP  to keep them"
-        )
+        next_step(f"relscape place {map_path} {reading.as_arguments(given)} -o NEW_MAP  to keep them")
     else:
         next_step(f"relscape plot {output}")
 

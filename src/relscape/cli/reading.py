@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -18,7 +19,7 @@ from relscape.data.labels import as_text, match
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.sources.references import database_of, public_name, shown, with_query
 
-__all__ = ["Reading", "attach_fields", "named"]
+__all__ = ["Reading", "as_arguments", "attach_fields", "named"]
 
 Files = Annotated[
     list[str] | None,
@@ -115,8 +116,7 @@ class Reading:
             raise ParameterError(f"{_options(for_text)}: only for texts; name their column with --text.")
         if self.is_text and self.weight is not None:
             raise ParameterError(
-                f"--weight {self.weight} has no meaning for texts, whose words are counted "
-                f"({', '.join(map(shown, self.files))})."
+                f"--weight {self.weight} has no meaning for texts, whose words are counted ({self.shown})."
             )
         if self.text is not None and {"rows", "columns"} & changed:
             raise ParameterError("--rows and --columns are for tables of pairs; with --text name the --id.")
@@ -250,6 +250,11 @@ class Reading:
             return RelationalData([data.entities[kind] for kind in kinds], relations)
 
     @property
+    def shown(self) -> str:
+        """The files, for messages."""
+        return ", ".join(map(shown, self.files))
+
+    @property
     def name(self) -> str:
         """A short name for what is read, for a result's default place."""
         if self.dataset is not None:
@@ -291,6 +296,11 @@ def named(files: Sequence[str] | None, database: str | None, query: str | None) 
     if len(given) != 1:
         raise ParameterError("--query is for one database: name it with --from, and nothing else.")
     return (with_query(given[0], query),)
+
+
+def as_arguments(files: Iterable[str]) -> str:
+    """Write files as a command line takes them, for the next useful command; passwords are left out."""
+    return " ".join(quote(shown(file)) for file in files)
 
 
 def _options(names: set[str]) -> str:
