@@ -158,7 +158,11 @@ def connected(address: Address, read_only: bool = False) -> Iterator[Any]:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION READ ONLY")
         yield connection
-    except driver.Error as error:
+    except RelscapeError:
+        raise
+    except (driver.Error, ValueError, OSError) as error:  # while rows stream, Arrow raises errors of its own
+        if not isinstance(error, driver.Error) and "libpq" not in str(error):
+            raise
         raise _explained(address, error) from None
     finally:
         with suppress(driver.Error):  # a lost connection cannot be closed in order
@@ -187,18 +191,18 @@ def _no_connection(address: Address, text: str) -> str:
     return f"cannot connect to {address}: {reason}. {remedy}"
 
 
-def _explained(address: Address, error: Any) -> RelscapeError:
+def _explained(address: Address, error: Exception) -> RelscapeError:
     """Turn an error of the driver into one of ours."""
-    text, state = address.blotted(str(error)), error.sqlstate or ""
+    text, state = address.blotted(str(error)), getattr(error, "sqlstate", None) or ""
     reason = _message(text)
     if state.startswith("08") or state in ("57P01", "57P02") or _LOST.search(text):
         return StorageError(f"the connection to {address} was lost: {reason}. Nothing was kept; try again.")
-    if state == "25006":
+    if state == "25006" or "read-only transaction" in text:
         return ParameterError(f"{address}: only queries that read are allowed here, but {reason}.")
     if state == "42501":
         return StorageError(f"{address}: {reason}. Ask its owner to grant that to your user.")
     if state == "57014":
         return StorageError(f"{address}: the server stopped the work: {reason}.")
-    if state[:2] in ("42", "22", "21"):
+    if state[:2] in ("42", "22", "21") or not state:
         return DataError(f"{address} refuses the query: {reason}.")
     return StorageError(f"{address}: {reason}.")

@@ -244,7 +244,8 @@ def _replace(map_: Map, target: _Target, kind: _Storage, state: _State, work: _W
         work.run(f"DROP TABLE {target.points}")
     work.run(
         f"CREATE TABLE IF NOT EXISTS {target.points} (kind text NOT NULL, id text NOT NULL, "
-        f"label text NOT NULL, coordinates {kind.sql} NOT NULL, x real, y real, fields jsonb NOT NULL, PRIMARY KEY (kind, id))"
+        f"label text NOT NULL, coordinates {kind.sql} NOT NULL, x real, y real, fields jsonb NOT NULL, "
+        "PRIMARY KEY (kind, id))"
     )
     work.run(
         f"CREATE TEMP TABLE {_STAGED} (kind text, id text, label text, coordinates real[], x real, y real, "
@@ -285,8 +286,8 @@ def _record(map_: Map, target: _Target, version: int, fingerprint: str, work: _W
     """Add the row that says what this version is."""
     work.run(
         f"CREATE TABLE IF NOT EXISTS {target.versions} (version integer PRIMARY KEY, "
-        "fingerprint text NOT NULL, published_at timestamptz NOT NULL DEFAULT now(), model text, dimensions integer, kinds jsonb, "
-        "parameters jsonb, scores jsonb, provenance jsonb)"
+        "fingerprint text NOT NULL, published_at timestamptz NOT NULL DEFAULT now(), model text, "
+        "dimensions integer, kinds jsonb, parameters jsonb, scores jsonb, provenance jsonb)"
     )
     work.run(f"COMMENT ON TABLE {target.versions} IS {literal(f'{_MARK}: versions')}")
     header = header_of(map_)

@@ -7,6 +7,7 @@ transaction, files are opened for reading.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -34,6 +35,10 @@ _POSTGRES = {
     "date": "DATE",
     "timestamp": "TIMESTAMP",
 }
+# DuckDB's types that are kept; others are cast to text.
+_DUCKDB = re.compile(
+    r"(BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|DATE|TIMESTAMP|.*\]|STRUCT.*)$"
+)
 # Tables that may be read: schema, name, and whether the name is enough.
 _POSTGRES_TABLES = """
 SELECT n.nspname::text, c.relname::text, pg_table_is_visible(c.oid)
@@ -69,46 +74,45 @@ def describe(table: DatabaseTable) -> list[DatabaseColumn]:
         return _describe_postgres(table, table.place)
     if table.engine == "sqlite":
         with _sqlite(table, table.place) as connection:
-            source = _source(table, connection.execute(_SQLITE_TABLES))
+            source = _source(table, connection, _SQLITE_TABLES)
             cursor = connection.execute(f"SELECT * FROM {source} LIMIT 0")
             return [DatabaseColumn(column[0], "VARCHAR") for column in cursor.description]
     with _duckdb(table, table.place) as connection:
-        source = _source(table, connection.execute(_DUCKDB_TABLES))
+        source = _source(table, connection, _DUCKDB_TABLES)
         found = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-        return [
-            DatabaseColumn(name, "VARCHAR" if kind.startswith("ENUM") else kind) for name, kind, *_ in found
-        ]
+        return [_duckdb_column(name, kind) for name, kind, *_ in found]
 
 
 def batches(table: DatabaseTable, columns: Mapping[int, DatabaseColumn]) -> Iterator[Any]:
     """Read some columns of a table or query, by their numbers, as Arrow record batches of c0, c1, …."""
     if isinstance(table.place, Address):
         with connected(table.place, read_only=True) as connection, connection.cursor() as cursor:
-            source = _source(table, _tables_of(cursor))
+            source = _source(table, cursor, _POSTGRES_TABLES)
             chosen = ", ".join(f"{_postgres_value(column)} AS c{k}" for k, column in columns.items())
             cursor.execute(f"SELECT {chosen} FROM {source}")
             yield from cursor.fetch_record_batch()
         return
-    chosen = ", ".join(f"{identifier(column.name)} AS c{k}" for k, column in columns.items())
+    chosen = ", ".join(f"{_file_value(table, column)} AS c{k}" for k, column in columns.items())
     if table.engine == "sqlite":
         with _sqlite(table, table.place) as connection:
-            source = _source(table, connection.execute(_SQLITE_TABLES))
+            source = _source(table, connection, _SQLITE_TABLES)
             cursor = connection.execute(f"SELECT {chosen} FROM {source}")
             while rows := cursor.fetchmany(_ROWS):
                 texts = [_as_text(values) for values in zip(*rows, strict=True)]
                 yield pa.record_batch(texts, names=[f"c{k}" for k in columns])
         return
     with _duckdb(table, table.place) as connection:
-        source = _source(table, connection.execute(_DUCKDB_TABLES))
+        source = _source(table, connection, _DUCKDB_TABLES)
         yield from connection.sql(f"SELECT {chosen} FROM {source}").to_arrow_reader(_ROWS)
 
 
-def _source(table: DatabaseTable, found: Any) -> str:
-    """Give SQL for what is read; a table that is not among those found is refused with those that are."""
+def _source(table: DatabaseTable, connection: Any, tables: str) -> str:
+    """Give SQL for what is read; a table that is not among those there are is refused with their names."""
     if table.query is not None:
         return f"(\n{table.query}\n) AS queried"
+    answer = connection.execute(tables) or connection  # a cursor answers itself
     known = {
-        (name,) if visible else (schema, name): (schema, name) for schema, name, visible in found.fetchall()
+        (name,) if visible else (schema, name): (schema, name) for schema, name, visible in answer.fetchall()
     }
     names = [".".join(key) for key in known]
     if not table.table:
@@ -128,7 +132,7 @@ def _source(table: DatabaseTable, found: Any) -> str:
 
 def _describe_postgres(table: DatabaseTable, address: Address) -> list[DatabaseColumn]:
     with connected(address, read_only=True) as connection, connection.cursor() as cursor:
-        source = _source(table, _tables_of(cursor))
+        source = _source(table, cursor, _POSTGRES_TABLES)
         schema = cursor.adbc_execute_schema(table.query or f"SELECT * FROM {source}")
     columns = []
     for field in schema:
@@ -138,11 +142,6 @@ def _describe_postgres(table: DatabaseTable, address: Address) -> list[DatabaseC
             DatabaseColumn(field.name, "DOUBLE" if exact else _POSTGRES.get(kind, "VARCHAR"), exact)
         )
     return columns
-
-
-def _tables_of(cursor: Any) -> Any:
-    cursor.execute(_POSTGRES_TABLES)
-    return cursor
 
 
 def _postgres_value(column: DatabaseColumn) -> str:
@@ -191,6 +190,18 @@ def _duckdb(table: DatabaseTable, path: Path) -> Iterator[Any]:
             yield connection
     except duckdb.Error as error:
         raise _file_error(table, str(error)) from error
+
+
+def _duckdb_column(name: str, kind: str) -> DatabaseColumn:
+    """Tell a column by its type; whole numbers of any length come as text, and so does what is no value."""
+    if kind in ("HUGEINT", "UHUGEINT", "BIGNUM"):
+        return DatabaseColumn(name, "DOUBLE", exact=True)
+    return DatabaseColumn(name, kind if _DUCKDB.match(kind) else "VARCHAR")
+
+
+def _file_value(table: DatabaseTable, column: DatabaseColumn) -> str:
+    as_text = table.engine == "duckdb" and (column.exact or column.type == "VARCHAR")
+    return f"CAST({identifier(column.name)} AS VARCHAR)" if as_text else identifier(column.name)
 
 
 def _file_error(table: DatabaseTable, text: str) -> DataError | StorageError:

@@ -241,7 +241,9 @@ class Session:
         names, _ = column_names([column.name for column in described.values()], table)
         columns = {name: Column(f"c{k}", described[k].type) for k, name in enumerate(names)}
         wanted = {k: described[k] for k, name in enumerate(names) if self.only is None or name in self.only}
-        fetch = partial(fetched, self.connection, f"table{len(self.scans)}", table, wanted or described)
+        fetch = partial(
+            fetched, self.connection, self.scratch / f"{len(self.scans)}.parquet", table, wanted or described
+        )
         return Scan(table, cache(fetch), columns, None, table.engine == "sqlite", "database")
 
     def _open_csv(self, path: Path, form: str, compression: str | None) -> Scan:
