@@ -90,7 +90,8 @@ def test_a_query_and_several_sources_at_once(files, pg):
 
 def test_types_keep_their_meaning(pg):
     query = """select (900719925474099300 + i)::numeric as big, ('x' || i)::char(9) as padded,
-      i * 0.5 as half, (i || '0')::bigint as wide, i > 1 as late, uuid_in(md5(i::text)::cstring) as code, i::float4 as f
+      i * 0.5 as half,
+      (i || '0')::bigint as wide, i > 1 as late, uuid_in(md5(i::text)::cstring) as code, i::float4 as f
       from generate_series(1, 3) as i"""
     data = rs.read(pg[0], rows="big", columns="padded", weight="half", query=query)
     assert list(data.entities["big"].ids) == [f"90071992547409930{i}" for i in (1, 2, 3)]

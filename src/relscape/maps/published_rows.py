@@ -59,7 +59,8 @@ def as_reader(map_: Map) -> Any:
 
 
 def _batch(group: Group, part: slice) -> Any:
-    coordinates = group.coordinates[part].astype(np.float32)
+    with np.errstate(over="ignore"):  # what single precision has no room for is refused below
+        coordinates = group.coordinates[part].astype(np.float32)
     bad = ~np.isfinite(coordinates).all(axis=1)
     if bad.any():
         raise DataError(

@@ -41,6 +41,7 @@ _EXTENSION = """
 SELECT n.nspname::text FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace
 WHERE e.extname = 'vector'
 """
+_FIND = "SELECT set_config('search_path', current_setting('search_path') || ', ' || $1, true)"
 _INDEXES = "SELECT indexname::text FROM pg_indexes WHERE schemaname = $1 AND tablename = $2"
 _COLUMNS = "kind, id, label, coordinates, x, y, fields"
 _CHANGING = ("label", "coordinates", "x", "y", "fields")
@@ -101,6 +102,8 @@ def publish_map(
             cursor.execute("SET LOCAL standard_conforming_strings = on")
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", (target.points,))
         kind = _storage(map_, cursor)
+        if kind.extension is not None and not dry_run:  # its operators have to be found
+            cursor.execute(_FIND, (identifier(kind.extension),))
         state = _state(target, cursor)
         fingerprint = _fingerprint(map_, kind.type)
         changed = state.fingerprint != fingerprint or state.type != kind.type
@@ -110,7 +113,7 @@ def publish_map(
             _record(map_, target, version, fingerprint, work)
             if not dry_run:
                 connection.commit()
-    query = neighbour_query(map_, target.points, kind.is_vector)
+    query = neighbour_query(map_, target.points, kind.extension)
     return Publication(
         str(place), target.points, target.versions, version, fingerprint, changed, kind.type, kind.indexed,
         query,
@@ -175,10 +178,6 @@ class _Storage:
     type: str
     extension: str | None = None
     indexed: bool = False
-
-    @property
-    def is_vector(self) -> bool:
-        return self.extension is not None
 
     @property
     def sql(self) -> str:
@@ -300,11 +299,12 @@ def _record(map_: Map, target: _Target, version: int, fingerprint: str, work: _W
     )
 
 
-def neighbour_query(map_: Map, points: str, is_vector: bool, k: int = 10) -> str:
+def neighbour_query(map_: Map, points: str, extension: str | None, k: int = 10) -> str:
     """Write a query for the things of the last kind that are nearest to the first thing of the first kind."""
     first, last = map_.group(map_.groups[0]), map_.groups[-1]
-    distance = "b.coordinates <-> a.coordinates"
-    if not is_vector:
+    operator = "<->" if extension == "public" else f"OPERATOR({identifier(extension or '-')}.<->)"
+    distance = f"b.coordinates {operator} a.coordinates"
+    if extension is None:
         distance = (
             "(SELECT sqrt(sum((u::float8 - v) ^ 2)) FROM unnest(a.coordinates, b.coordinates) AS axis(u, v))"
         )
