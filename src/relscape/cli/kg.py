@@ -34,7 +34,9 @@ _MOST_SHOWN = 10  # overlapping relations
 _SECONDS_A_NUMBER = 2e-9
 _MATRIX_MODELS = ("RESCAL", "SE", "SMELinear", "SMEBilinear", "LFM", "TransR", "CTransR")
 
-app = typer.Typer(help="Knowledge graphs: facts as (head, relation, tail).", no_args_is_help=True)
+app = typer.Typer(
+    help="Knowledge graphs: facts as (head, relation, tail).", add_completion=False, no_args_is_help=True
+)
 
 Directory = Annotated[Path, typer.Argument(metavar="KG", help="Directory given to 'kg train'.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the model to write.")]

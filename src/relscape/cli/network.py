@@ -47,6 +47,7 @@ class _FitUnlessNamed(TyperGroup):
 app = typer.Typer(
     cls=_FitUnlessNamed,
     help="Linked documents: a map of them (fit, the default), and which links are missing.",
+    add_completion=False,
     no_args_is_help=True,
 )
 
