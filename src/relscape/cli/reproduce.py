@@ -21,9 +21,7 @@ def reproduce(
     name: Annotated[str, typer.Argument(help="Name of an experiment, 'all' of them, or 'list'.")],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", help="Folder for the results.", show_default="results/NAME, of all results"
-        ),
+        typer.Option("--output", "-o", help="Folder for the results.", show_default="results/NAME"),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small part, to see that it works.")] = False,
     only: Annotated[
