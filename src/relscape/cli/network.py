@@ -23,15 +23,13 @@ from relscape.maps import Map
 from relscape.maps.layout import METHODS as LAYOUTS
 from relscape.maps.store import check_target
 from relscape.models.registry import Method, method, methods
+from relscape.project.costs import network_seconds, time_told
 from relscape.scores.links import LinkReport
 
 __all__ = ["app"]
 
 _METHODS = methods("network")
 _LINKS_ALONE = "links"
-# Seconds for one pair of documents, over all steps of a usual training, as measured on an ordinary machine;
-# beyond so many documents each is compared with a sample.
-_SECONDS_A_PAIR, _MOST_COMPARED = 4e-6, 20_000
 
 
 class _FitUnlessNamed(TyperGroup):
@@ -160,7 +158,8 @@ def fit(
             model.set_params(row_normalize=True)  # how long a text is says little
         kept, held_out = parted(pairs, hold_out, undirected, seed)
         n = len(samples.things)
-        progress.note(f"{chosen.title} of {n:,} {samples.things.kind}: {_expected(model, n)}")
+        expected = time_told(network_seconds(model, n))
+        progress.note(f"{chosen.title} of {n:,} {samples.things.kind}: {expected}")
         with progress.task(chosen.title):
             samples.name(model.fit(samples.X, links_for(samples, kept)))
         report = None if held_out is None else model.rank(held_out)
@@ -202,14 +201,6 @@ def _model(
     wanted |= {} if components is None else {width: components}
     parameters = model_parameters(model_class, given, (*wanted, "direction", "random_state"))
     return model_class(direction=direction, random_state=seed, **wanted, **parameters)
-
-
-def _expected(model: Any, n: int) -> str:
-    """Guess the time of a fit, as measured on an ordinary machine."""
-    seconds = _SECONDS_A_PAIR * n * min(n, _MOST_COMPARED) * hasattr(model, "max_iterations")
-    if seconds < 10:
-        return "a few seconds"
-    return f"about {seconds / 60:.0f} minutes" if seconds > 90 else f"about {seconds:.0f} seconds"
 
 
 # ---------------------------------------------------------------------- telling

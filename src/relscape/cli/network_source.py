@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from relscape import progress
 from relscape.cli.reading import Reading, load_dataset
-from relscape.cli.samples import Samples, read_samples
+from relscape.cli.samples import read_samples
 from relscape.data import EntitySet, Relation, RelationalData
 from relscape.data.labels import match
 from relscape.data.link_splits import hold_out_links
@@ -21,6 +21,7 @@ from relscape.data.links import link_relation, linked_documents, read_links
 from relscape.errors import DataError, ParameterError, RelscapeWarning, listing
 from relscape.maps import Map
 from relscape.models.registry import methods, revive
+from relscape.project.given_samples import Samples
 from relscape.protocols import IntArray
 
 __all__ = ["LinkTable", "NetworkSource", "has_network", "links_for", "model_of", "parted"]

@@ -10,11 +10,12 @@ import numpy as np
 from scipy.sparse import issparse
 
 from relscape.cli.reading import Reading
-from relscape.cli.samples import FEATURE, tell_of_gaps
+from relscape.cli.samples import tell_of_gaps
 from relscape.data import EntitySet, RelationalData
 from relscape.data.labels import as_text, match
 from relscape.errors import ParameterError, UnknownNameError, listing
 from relscape.maps import Map
+from relscape.project.given_samples import FEATURE
 from relscape.protocols import FloatArray, TextArray
 from relscape.sources.scaling import MISSING, original, without_gaps
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,59 +15,15 @@ from relscape.data import EntitySet, RelationalData
 from relscape.data.labels import as_text
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
-from relscape.protocols import AnyArray, FloatArray, TextArray
+from relscape.project.given_samples import COHORT, Samples
+from relscape.protocols import AnyArray, FloatArray
 from relscape.sources.scaling import MISSING, measure, standardized, uneven, without_gaps
 
-__all__ = ["FEATURE", "Samples", "read_samples", "tell_of_gaps"]
+__all__ = ["read_samples", "tell_of_gaps"]
 
 # What a cohort model says of samples itself.
-COHORT = "cohort"
 LEARNED = (COHORT, "predicted", "placed")
-FEATURE = "feature"
 _MISSING = {"", "na", "nan"}
-
-
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """Samples as a cohort model takes them, and how they were read.
-
-    ``X`` is an array, of features called ``features``, or named data, whose names the model finds itself;
-    ``labels`` has the cohort of every sample.
-    """
-
-    X: Any
-    things: EntitySet
-    features: TextArray | None
-    labels: AnyArray | None
-    source: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def sparse(self) -> bool:
-        """Whether features are counts of relations or words, of which directions say more than lengths."""
-        return self.features is None
-
-    def name(self, model: Any) -> Any:
-        """Give a model that was fitted on the array the names of samples and features."""
-        if self.features is not None:
-            model.row_entities_ = self.things
-            model.column_entities_ = EntitySet(FEATURE, self.features)
-        return model
-
-    def known_by(self, earlier: Map) -> Map:
-        """Name the samples on an earlier map as the model will, which sees an array without names."""
-        if self.features is None:
-            return earlier
-        kind = self.things.kind if self.things.kind in earlier.groups else earlier.groups[0]
-        group = earlier.group(kind)
-        here = np.flatnonzero(np.isin(self.things.ids, group.ids))
-        if here.size == 0:
-            raise DataError(
-                f"none of the {len(self.things):,} {self.things.kind} is on the map to start from; they are "
-                "matched by id."
-            )
-        at = [group.places[name] for name in self.things.ids[here]]
-        known = replace(group.select(at), kind="sample", ids=as_text(here))
-        return Map([known, *(earlier.group(name) for name in earlier.groups if name == COHORT)])
 
 
 def read_samples(
