@@ -81,6 +81,5 @@ def test_installed_wheel_runs_outside_the_sources(wheel, tmp_path):
     assert run("-m", "relscape", "--version").startswith("relscape ")
     assert "coembed-links" in run("-m", "relscape", "reproduce", "list", "--json")
     (tmp_path / "t.csv").write_text("guest,dish\nAda,ramen\nBen,sushi\nAda,sushi\nCleo,ramen\nCleo,pizza\n")
-    assert "map.json" not in os.listdir(tmp_path)
     run("-m", "relscape", "coembed", "t.csv", "--rows", "guest", "--columns", "dish", "-k", "1", "-o", "m")
     assert (tmp_path / "m" / "map.json").is_file()
