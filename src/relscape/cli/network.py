@@ -22,6 +22,7 @@ from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Map
 from relscape.maps.layout import METHODS as LAYOUTS
 from relscape.maps.store import check_target
+from relscape.models.network_baselines import rank_simply
 from relscape.models.registry import Method, method, methods
 from relscape.project.costs import network_seconds, time_told
 from relscape.scores.links import LinkReport
@@ -163,16 +164,19 @@ def fit(
         with progress.task(chosen.title):
             samples.name(model.fit(samples.X, links_for(samples, kept)))
         report = None if held_out is None else model.rank(held_out)
+        simple = {} if held_out is None else rank_simply(model, held_out)
         joint = model.to_map()
         if layout is not None:
             joint = joint.layout(layout)
         joint.provenance["source"] = samples.source
         if report is not None:
-            joint.scores["held_out"] = {"share": hold_out, "seed": seed, **report.to_dict()}
+            beside = {name: other.to_dict() for name, other in simple.items()}
+            joint.scores["held_out"] = {"share": hold_out, "seed": seed, **report.to_dict(), **beside}
         joint.save(place)
     if replaced:
         progress.note(f"replaced what was at {place}")
-    _tell(joint, len(kept), report, place, time.perf_counter() - started, as_json)
+    reports = {} if report is None else {"": report, **simple}
+    _tell(joint, len(kept), reports, place, time.perf_counter() - started, as_json)
 
 
 app.command()(network_queries.suggest)
@@ -207,7 +211,7 @@ def _model(
 
 
 def _tell(
-    joint: Map, n_links: int, report: LinkReport | None, place: Path, seconds: float, as_json: bool
+    joint: Map, n_links: int, reports: dict[str, LinkReport], place: Path, seconds: float, as_json: bool
 ) -> None:
     kind = joint.groups[0]
     group = joint.group(kind)
@@ -226,12 +230,23 @@ def _tell(
         return
     dimensions = f"{joint.n_components} dimension{'s' if joint.n_components != 1 else ''}"
     say(f"{joint.model}: {len(group):,} {kind} and {n_links:,} links in {dimensions}: {place}")
-    if report is not None:
-        say(f"Where {report.n_links:,} links that were kept aside stand among all {len(group) - 1:,} others:")
-        print_table(HEADER, report.rows())
-        say("Where scores tie, ranks are realistic.")
+    if joint.provenance["source"].get("turned"):
+        say("Its links run from what is cited to what cites it, as their publishers store them.")
+    if reports:
+        count = reports[""].n_links
+        say(f"Where {count:,} links that were kept aside stand among all {len(group) - 1:,} others:")
+        print_table(HEADER, [line for name, report in reports.items() for line in _lines(name, report)])
+        say(f"By {' and by '.join(list(reports)[1:])}: filtered, to compare with. Ties are realistic.")
         say("The map is made without them; leave --hold-out away to use all links.")
     say(f"Made in {seconds:.1f} s.")
     linked = np.asarray(group.fields["links out"]) + np.asarray(group.fields["links in"])
     query = quote(f"{kind}:{group.ids[int(linked.argmax())]}")
     next_step(f"relscape network suggest {place} {query}  or  relscape plot {place} --links")
+
+
+def _lines(name: str, report: LinkReport) -> list[tuple[str, ...]]:
+    """Give the lines of the model, raw and filtered, or the filtered one of what it is measured against."""
+    if not name:
+        return report.rows()
+    ((_, *figures),) = report.filtered.rows()
+    return [(name, *figures)]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from relscape import progress
 from relscape.cli.reading import Reading, load_dataset
 from relscape.cli.samples import read_samples
 from relscape.data import EntitySet, Relation, RelationalData
@@ -119,9 +118,10 @@ class NetworkSource:
 
     def _documents(self) -> Samples:
         if self.words is None:
-            return read_samples(
+            samples = read_samples(
                 self.contents, None, self.features, None, self.row_info, None, self.standardize
             )
+            return samples if self.row_info is not None else _with_other_columns(samples, self.contents)
         given = {"--text": self.contents.text, "--features": self.features, "--row-info": self.row_info}
         options = [name for name, value in given.items() if value] + ["--standardize"] * self.standardize
         if options:
@@ -147,6 +147,18 @@ class NetworkSource:
         options += [name for name, value in given.items() if value] + ["standardize"] * self.standardize
         if options:
             raise ParameterError(f"{', '.join(f'--{name}' for name in options)}: {why}.")
+
+
+def _with_other_columns(samples: Samples, source: Reading) -> Samples:
+    """Keep what else a table says of its texts, so that a map can be coloured by it."""
+    from relscape.sources.tables import read_fields
+
+    if source.text is None or source.id is None or not Path(source.files[0]).is_file():
+        return samples
+    ids, fields = read_fields(source.files[0], source.id, encoding=source.encoding, sheet=source.sheet)
+    others = {name: values for name, values in fields.items() if name != source.text}
+    things = samples.things.with_fields(ids, others)
+    return replace(samples, X=samples.X.with_entities(things), things=things)
 
 
 def _beside_words(source: Reading, words: str) -> Samples:
@@ -205,12 +217,10 @@ def _of_dataset(name: str, relation: str | None, undirected: bool) -> tuple[Samp
         )
     contents = data.only(relation or between[0])
     pairs = read_links(data.only(links.name), documents.ids, undirected)
-    told = {"form": "relation", "dataset": name, "relation": relation or between[0]}
+    told: dict[str, Any] = {"form": "relation", "dataset": name, "relation": relation or between[0]}
     told |= {"rows": contents.relation().rows, "columns": contents.relation().columns}
     if name in _CITED_FIRST and not undirected:
-        progress.note(
-            f"links of {name} run from what is cited to what cites it: 'may link to' is who may cite it"
-        )
+        told |= {"turned": True}
     return Samples(contents, documents, None, None, told), pairs
 
 
