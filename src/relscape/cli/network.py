@@ -18,7 +18,7 @@ from relscape.cli.console import next_step, print_json, print_table, say, tellin
 from relscape.cli.network_queries import HEADER
 from relscape.cli.network_source import LinkTable, NetworkSource, links_for, parted
 from relscape.cli.reading import Reading
-from relscape.errors import ParameterError, UnknownNameError
+from relscape.errors import ParameterError, UnknownNameError, listing
 from relscape.maps import Map
 from relscape.maps.layout import METHODS as LAYOUTS
 from relscape.maps.store import check_target
@@ -230,7 +230,11 @@ def _tell(
         return
     dimensions = f"{joint.n_components} dimension{'s' if joint.n_components != 1 else ''}"
     say(f"{joint.model}: {len(group):,} {kind} and {n_links:,} links in {dimensions}: {place}")
-    if joint.provenance["source"].get("turned"):
+    source = joint.provenance["source"]
+    if source.get("form") == "table":
+        names = source["features"]
+        say(f"Contents are the columns {listing(names, 5)}; --text reads a column of texts instead.")
+    if source.get("turned"):
         say("Its links run from what is cited to what cites it, as their publishers store them.")
     if reports:
         count = reports[""].n_links
