@@ -215,7 +215,7 @@ def jittered(places: FloatArray, size: float, rng: np.random.Generator) -> Float
 def descend(objective: CohortObjective, start: FloatArray, effort: Effort) -> SolveResult:
     """Minimise over places of full column rank: L-BFGS on exact sums, momentum on approximate ones.
 
-    L-BFGS needs exact sums over all pairs and ends no lower than momentum does, so quick sums are used as
+    L-BFGS needs exact sums over all pairs and ends hardly lower than momentum does, so quick sums are used as
     soon as they are quicker.
     """
     n = len(start)
