@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from relscape.errors import DataError, ParameterError
 from relscape.progress import note
@@ -56,7 +57,7 @@ class TrainingSet:
 
     def rows(self, part: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Give some triples with their hints and weights."""
-        return self.triples.take(part, axis=0), self.hints.take(part), self.weights.take(part)
+        return _rows(self.triples, self.hints, self.weights, part)  # type: ignore[no-any-return]
 
 
 @dataclass(eq=False)
@@ -183,9 +184,7 @@ class _Run:
     def minibatch(self, part: IntArray, pool: ThreadPoolExecutor) -> tuple[float, float, int]:
         """Move the rows of one batch along the gradient at its start."""
         energy, params, options = self.energy, self.params, self.options
-        if self.wide or energy.expand is not None:  # rows of matrices stay at hand while their triples last
-            part = part[np.argsort(self.data.triples[part, 1], kind="stable")]
-        triples, hints, weights = self.data.rows(part)
+        triples, hints, weights = self._rows(part)
         relations = (
             np.unique(triples[:, 1]) if energy.penalty is not None or energy.expand is not None else None
         )
@@ -197,7 +196,7 @@ class _Run:
             found = self._sweep(batch, pool, relations)
         else:
             batch = Batch(triples, hints, weights, *_none(len(triples)))
-            sums = Sums(*(total[0] for total in self.sums), *(marks[0] for marks in self.marks))
+            sums = self._bundle(0)
             found = shared_gradient(
                 energy, params, batch, self.data.sampler, sums, options, self.state.streams
             )
@@ -210,11 +209,11 @@ class _Run:
         """Walk over a thread's batches, moving rows along the way."""
         job, batches = dealt
         energy, params, options = self.energy, self.params, self.options
-        sums = Sums(self.sums[0][0], *(total[job] for total in self.sums[1:]), *(m[job] for m in self.marks))
+        sums = self._bundle(job)
         model, step = energy.model(params, self.settings), self._step(options.window)
         totals = np.zeros(3)
         for part in batches:
-            triples, hints, weights = self.data.rows(part)
+            triples, hints, weights = self._rows(part)
             others, sides = corrupt(
                 self.data.sampler, triples, options.negatives, self.state.streams, 1 + job
             )
@@ -228,6 +227,25 @@ class _Run:
             if energy.tidy is not None:
                 energy.tidy(params, batch)
         return float(totals[0]), float(totals[1]), float(totals[2])
+
+    def _rows(self, part: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Give the triples of a batch, in the order of relations where these are matrices.
+
+        A matrix then stays at hand while its triples last.
+        """
+        if self.wide or self.energy.expand is not None:
+            part = part[np.argsort(self.data.triples[part, 1], kind="stable")]
+        return self.data.rows(part)
+
+    def _bundle(self, part: int) -> Sums:
+        """Gather what one part of a batch, or one thread, adds up in."""
+        entities = self.params["entities"]
+        return Sums(
+            *(total[part] for total in self.sums),
+            *(marks[part] for marks in self.marks),
+            np.zeros((3, entities.shape[1]), dtype=entities.dtype),
+            np.zeros(self.options.negatives, dtype=np.uint8),
+        )
 
     def _sums(self, parts: int, name: str, unused: bool) -> FloatArray:
         rows = self.params[name]
@@ -253,9 +271,7 @@ class _Run:
             piece = Batch(
                 triples[span], batch.hints[span], batch.weights[span], batch.others[span], batch.sides[span]
             )
-            sums = Sums(
-                self.sums[0][k], to_relations[k], self.sums[2][k], *(marks[k] for marks in self.marks)
-            )
+            sums = self._bundle(k)._replace(relations=to_relations[k])
             return energy.sweep(model, piece, self.options.margin, sums, step)
 
         jobs = range(len(self.sums[0]))
@@ -288,6 +304,18 @@ class _Run:
         relations, shared = (self.lambda2 if self.energy.decays(rule) else 0.0 for rule in self.rules[1:])
         how = (window, self.rate, self.options.grad_clip, self.adagrad, self.rules[0], self.lambda1)
         return Step(*how, relations, shared, self._squares(0), self._squares(1), self._squares(2))
+
+
+@njit(cache=True, nogil=True)
+def _rows(triples, hints, weights, part):  # type: ignore[no-untyped-def]
+    """Give some rows of each, in half the time that ``take`` needs for rows of three."""
+    found = np.empty((part.shape[0], 3), dtype=triples.dtype)
+    known, counts = np.empty(part.shape[0], dtype=hints.dtype), np.empty(part.shape[0], dtype=weights.dtype)
+    for i in range(part.shape[0]):
+        x = part[i]
+        found[i, 0], found[i, 1], found[i, 2] = triples[x, 0], triples[x, 1], triples[x, 2]
+        known[i], counts[i] = hints[x], weights[x]
+    return found, known, counts
 
 
 def _none(n: int) -> tuple[IntArray, IntArray]:
