@@ -37,6 +37,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "project",
         "Map things of any number of kinds, by their features and by which pairs are alike or unlike.",
     ),
+    "run": (
+        "run",
+        "run",
+        "Make all models and outputs that a project file describes: only what changed since the last run.",
+    ),
     "move": (
         "move",
         "move",

@@ -12,6 +12,7 @@ import typer
 from relscape.data.triples import KnowledgeGraph
 from relscape.errors import FormatError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.models.knowledge_state import CHECKPOINT
+from relscape.sources.triples import read_graph_files
 
 __all__ = [
     "Dataset",
@@ -70,21 +71,10 @@ def read_graph(
     shares = None if hold_out is None else _shares(hold_out)
     if inverse_safe and shares is None:
         raise ParameterError("--inverse-safe says how to deal triples; give --hold-out with it.")
-    graph = _read(source, encoding) if source is not None else _dataset(str(dataset))
+    graph = read_graph_files(source, encoding) if source is not None else _dataset(str(dataset))
     if shares is not None:
         graph = graph.split(shares[0], shares[1], seed, inverse_safe)
     return graph
-
-
-def _read(source: Path, encoding: str | None) -> KnowledgeGraph:
-    from relscape.sources.rdf import RDF_FORMATS
-    from relscape.sources.triples import read_facts
-
-    if source.is_dir():
-        return KnowledgeGraph.from_directory(source, encoding=encoding)
-    if any(suffix in RDF_FORMATS for suffix in source.suffixes):
-        return KnowledgeGraph.from_rdf(source)
-    return KnowledgeGraph(read_facts(source, encoding))
 
 
 def _dataset(name: str) -> KnowledgeGraph:

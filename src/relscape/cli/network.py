@@ -16,7 +16,7 @@ from relscape.cli import network_queries, reading
 from relscape.cli.coembed import Json, Output, Parameters, Strict, model_parameters
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.network_queries import HEADER
-from relscape.cli.network_source import LinkTable, NetworkSource, links_for, parted
+from relscape.cli.network_source import LinkTable, NetworkSource, parted
 from relscape.cli.reading import Reading
 from relscape.errors import ParameterError, UnknownNameError, listing
 from relscape.maps import Map
@@ -25,6 +25,7 @@ from relscape.maps.store import check_target
 from relscape.models.network_baselines import rank_simply
 from relscape.models.registry import Method, method, methods
 from relscape.project.costs import network_seconds, time_told
+from relscape.project.given_samples import links_for
 from relscape.scores.links import LinkReport
 
 __all__ = ["app"]

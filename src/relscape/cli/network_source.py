@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from relscape.cli.reading import Reading, load_dataset
 from relscape.cli.samples import read_samples
-from relscape.data import EntitySet, Relation, RelationalData
+from relscape.data import EntitySet, RelationalData
 from relscape.data.labels import match
 from relscape.data.link_splits import hold_out_links
 from relscape.data.links import link_relation, linked_documents, read_links
@@ -23,7 +23,7 @@ from relscape.models.registry import methods, revive
 from relscape.project.given_samples import Samples
 from relscape.protocols import IntArray
 
-__all__ = ["LinkTable", "NetworkSource", "has_network", "links_for", "model_of", "parted"]
+__all__ = ["LinkTable", "NetworkSource", "has_network", "model_of", "parted"]
 
 _KIND = "document"
 # Data sets whose links run from what is cited to what cites it, as their publishers store them.
@@ -233,15 +233,6 @@ def parted(
     if not 0 < share < 1:
         raise ParameterError(f"--hold-out {share:g}: give a share between 0 and 1, such as 0.1.")
     return hold_out_links(pairs, share, seed, undirected)
-
-
-def links_for(samples: Samples, pairs: IntArray) -> Any:
-    """Give links as a model takes them beside contents: by position, or without contents by name."""
-    if samples.X is not None:
-        return pairs
-    n, kind = len(samples.things), samples.things.kind
-    table = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    return RelationalData([samples.things], [Relation("links", kind, kind, table)])
 
 
 # ---------------------------------------------------------------------- maps of networks

@@ -31,7 +31,7 @@ from relscape.maps.map import Map
 from relscape.maps.state import MODEL_FILES, ModelState, read_arrays, read_json, write_arrays, write_json
 from relscape.protocols import AnyArray, IntArray, TextArray
 
-__all__ = ["check_target", "read_map", "write_map"]
+__all__ = ["check_target", "map_files", "read_map", "stored_provenance", "write_map"]
 
 FORMAT = "relscape-map"
 VERSION = 1
@@ -61,6 +61,23 @@ def _owned(path: Path) -> set[str] | None:
     except (StorageError, OSError, KeyError, TypeError):
         return None
     return files
+
+
+def map_files(path: Path) -> list[Path] | None:
+    """List the files of a map, in a fixed order; None where there is no map, or one that is not whole."""
+    restore_directory(path, _owned)
+    names = _owned(path) if path.is_dir() else None
+    files = None if names is None else [path / name for name in sorted(names)]
+    return files if files is not None and all(file.is_file() for file in files) else None
+
+
+def stored_provenance(path: Path) -> dict[str, Any]:
+    """Read of a map only what it was made from; nothing where that cannot be told."""
+    try:
+        provenance = read_json(path / "map.json", FORMAT, VERSION).get("provenance")
+    except (StorageError, OSError):
+        return {}
+    return provenance if isinstance(provenance, dict) else {}
 
 
 def _write(map_: Map, directory: Path) -> None:

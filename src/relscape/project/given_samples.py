@@ -6,17 +6,31 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from relscape.data import EntitySet
+from relscape.data import EntitySet, Relation, RelationalData
 from relscape.data.labels import as_text
-from relscape.errors import DataError
+from relscape.errors import DataError, ParameterError
 from relscape.maps import Map
-from relscape.protocols import AnyArray, TextArray
+from relscape.protocols import AnyArray, IntArray, TextArray
 
-__all__ = ["COHORT", "FEATURE", "METRICS", "Samples", "compared_by"]
+__all__ = [
+    "COHORT",
+    "FEATURE",
+    "LEARNED",
+    "METRICS",
+    "Samples",
+    "check_cohorts",
+    "cohort_labels",
+    "compared_by",
+    "links_for",
+    "refuse_names",
+]
 
 COHORT, FEATURE = "cohort", "feature"
+LEARNED = (COHORT, "predicted", "placed")  # what a model of cohorts says of samples itself
 METRICS = ("euclidean", "cosine")
+_MISSING = {"", "na", "nan"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,3 +100,45 @@ def compared_by(
         most = max((len(samples.things) - 1) / 3, 1.0)
         perplexity = min(float(model.n_neighbors), most)
         model.set_params(affinity=GaussianAffinity(perplexity=perplexity, metric="cosine"))
+
+
+def cohort_labels(values: AnyArray, said: str) -> AnyArray:
+    """Read the cohorts of samples: blank texts and NA are none. ``said`` is how a person named the column."""
+    if values.dtype == object:
+        labels = np.empty(len(values), dtype=object)
+        labels[:] = [None if isinstance(v, str) and v.strip().lower() in _MISSING else v for v in values]
+        values = labels
+    refuse_names(values, said)
+    return values
+
+
+def refuse_names(values: AnyArray, said: str) -> None:
+    """Refuse labels that name samples instead of grouping them."""
+    given = [value for value in values.tolist() if value is not None and value == value]
+    distinct = len(set(given))
+    if given and 2 * distinct > len(given) and distinct > 2:
+        raise ParameterError(
+            f"{said}: {distinct:,} different values among {len(given):,} samples are no cohorts; name a "
+            "column of groups."
+        )
+
+
+def check_cohorts(labels: AnyArray, said: str, instead: str) -> None:
+    """Refuse labels that say nothing, before anything is computed."""
+    found = {str(value) for value in labels.tolist() if value is not None and value == value}
+    if not found:
+        raise DataError(f"{said}: every value is missing; {instead} to have cohorts found.")
+    if len(found) == 1:
+        raise DataError(
+            f"{said}: all samples are of {next(iter(found))!r}, and a map needs two or more cohorts. Name "
+            f"another column, or {instead} to have cohorts found."
+        )
+
+
+def links_for(samples: Samples, pairs: IntArray) -> Any:
+    """Give links as a model takes them beside contents: by position, or without contents by name."""
+    if samples.X is not None:
+        return pairs
+    n, kind = len(samples.things), samples.things.kind
+    table = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    return RelationalData([samples.things], [Relation("links", kind, kind, table)])
