@@ -76,17 +76,16 @@ def comparison(
             if kept is None:
                 missing.append(job.fit.name)
             else:
-                place = (job.set, job.training, job.method, str(job.fit.score))
-                done.setdefault(place, []).append(kept)
+                done.setdefault((job.set, job.training, job.method, str(job.fit.score)), []).append(kept)
             task.advance()
     for name, study in studies.items():
         for training in _training(settings, name):
             _add_guess(findings, name, study, settings, training)
             for method in settings["methods"]:
                 if (name, training, method, NEAREST) in done:
-                    kept = done[name, training, method, NEAREST]
-                    satisfied = done.get((name, training, method, SATISFIED), [])
-                    _add(findings, {"set": name, "kind": study.kind, "method": method}, kept, satisfied)
+                    place = (name, training, method)
+                    fits = done[*place, NEAREST], done.get((*place, SATISFIED), [])
+                    _add(findings, {"set": name, "kind": study.kind, "method": method}, *fits)
     _show(findings, studies, settings)
     if missing:
         findings.notes.append("not fitted yet: " + ", ".join(missing))
