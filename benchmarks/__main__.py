@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("spectral", "mutual", "cooccurrence", "cohorts", "knowledge", "network", "projection")
+NAMES = ("spectral", "mutual", "cooccurrence", "cohorts", "knowledge", "network", "projection", "explorer")
 
 for name in sys.argv[1:] or NAMES:
     if name not in NAMES:

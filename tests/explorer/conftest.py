@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
+from tests.explorer.browser import LAPTOP, NO_BROWSER, browser_path, new_page, open_map, running_browser
 
 import relscape as rs
 from relscape.data import Relation
@@ -19,7 +20,6 @@ from relscape.explorer.page import is_built, load_page
 from relscape.explorer.security import Address
 from relscape.explorer.server import make_app
 from relscape.maps import Group, Map
-from tests.explorer.browser import LAPTOP, NO_BROWSER, browser_path, new_page, open_map, running_browser
 
 TYPES = {"f32": "<f4", "f64": "<f8", "u32": "<u4", "u16": "<u2"}
 INDEX = """<!doctype html>
@@ -190,7 +190,7 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def served(browser):  # noqa: ARG001 - nothing is served where no browser is
+def served(browser):
     """Serve exhibits until the tests of a file have ended; gives the address."""
     running = []
 

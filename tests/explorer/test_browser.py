@@ -1,4 +1,4 @@
-"""The page in a real browser: finding, looking, filtering, selecting, saving, and links that show it again."""
+"""The page in a real browser: finding, filtering, selecting, saving, and links that show it again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ BOXES = """(text) => {
   const drawing = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   document.body.append(drawing);
   const names = [...drawing.querySelectorAll("text[paint-order]")];
-  const found = names.map((name) => { const b = name.getBBox(); return [b.x, b.y, b.x + b.width, b.y + b.height]; });
+  const found = names.map((name) => name.getBBox())
+    .map(({ x, y, width, height }) => [x, y, x + width, y + height]);
   drawing.remove();
   return found;
 }"""
@@ -78,7 +79,10 @@ def table(content):
 
 def places(page):
     """Read where the page has its points now, from the table that it saves."""
-    return {(row["kind"], row["id"]): (float(row["x"]), float(row["y"])) for row in table(chosen_from(page, "All"))}
+    return {
+        (row["kind"], row["id"]): (float(row["x"]), float(row["y"]))
+        for row in table(chosen_from(page, "All"))
+    }
 
 
 def centred(group, number, span=0.2):
@@ -92,7 +96,7 @@ def centred(group, number, span=0.2):
 def test_it_loads_and_draws(looking):
     page = looking()
     assert page.title() == "Words · relscape"
-    assert page.locator(".bar .title").inner_text().split() == "Words 40 docs · 25 words".split()
+    assert page.locator(".bar .title").inner_text().split() == ["Words", "40", "docs", "·", "25", "words"]
     assert page.locator(".switches .name").all_inner_texts() == ["doc", "word"]
     assert page.locator("canvas.points").evaluate(DARK_PIXELS) > 500
     assert page.locator("canvas.over").evaluate(
@@ -117,7 +121,9 @@ def test_search_completes_and_shows_fields_neighbours_and_relations(looking, wor
         expected = words.neighbors(("doc", "d17"), kind, 6)
         found = things(page, f"Nearest {kind}")
         assert [name for name, _ in found] == [near.label for near in expected]
-        np.testing.assert_allclose([float(value) for _, value in found], [n.distance for n in expected], rtol=1e-3)
+        np.testing.assert_allclose(
+            [float(value) for _, value in found], [n.distance for n in expected], rtol=1e-3
+        )
     related = words.relations["counts"].matrix.tocsr()[[17]].toarray()[0]
     strongest = things(page, "counts")
     assert [float(value) for _, value in strongest] == sorted(related[related > 0], reverse=True)[:8]
@@ -187,7 +193,9 @@ def test_colour_and_size_by_a_number(looking):
     page.wait_for_selector(".ramp")
     page.wait_for_timeout(100)
     assert page.locator("canvas.points").screenshot() != before
-    assert "size=degree" in page.evaluate("() => new Promise((done) => setTimeout(() => done(location.hash), 400))")
+    assert "size=degree" in page.evaluate(
+        "() => new Promise((done) => setTimeout(() => done(location.hash), 400))"
+    )
 
 
 def test_a_box_selects_what_lies_in_it(looking, words):
@@ -244,7 +252,9 @@ def test_pictures_are_saved(looking):
     assert len(drawing.findall(f"{SVG}path")) >= 65
 
 
-@pytest.mark.parametrize("hash", ["", "labels=doc=1|word=1", "focus=doc:d3", "at1=0,0,1.5", "region=-1,-1,1,-1,1,1,-1,1"])
+@pytest.mark.parametrize(
+    "hash", ["", "labels=doc=1|word=1", "focus=doc:d3", "at1=0,0,1.5", "region=-1,-1,1,-1,1,1,-1,1"]
+)
 def test_names_never_overlap(looking, hash):
     page = looking(hash)
     page.wait_for_timeout(400)
@@ -323,7 +333,9 @@ def test_an_address_that_changes_changes_the_view(looking):
     assert page.locator(".switch:has-text('word')").get_attribute("aria-pressed") == "false"
 
 
-@pytest.mark.parametrize("hash", ["color=nothing", "focus=word:none", "at1=a,b", "region=1,2", "moved=x", "row=9", "ask=x"])
+@pytest.mark.parametrize(
+    "hash", ["color=nothing", "focus=word:none", "at1=a,b", "region=1,2", "moved=x", "row=9", "ask=x"]
+)
 def test_addresses_that_make_no_sense_do_no_harm(looking, hash):
     page = looking(hash)
     assert page.locator(".about h2").inner_text() == "This map"

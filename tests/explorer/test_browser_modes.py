@@ -87,7 +87,7 @@ def test_samples_follow_a_dragged_prototype(opened, cohort_url, cohort_model, co
 
 
 def test_points_are_drawn_where_they_are_dragged_to(opened, cohort_url, cohort_model, cohort_map):
-    """While the mouse is still down, the far-off samples of a cohort that is dragged stand at their new places."""
+    """While the mouse is still down, samples of a cohort that is dragged stand at their new places."""
     page = opened(cohort_url, **STILL)
     names = cohort_map.group("cohort").shown
     before = np.array([knob(page, name) for name in names])
