@@ -154,7 +154,7 @@ def take(browser: Any, name: str, folder: Path) -> Path:
         page.screenshot(path=target)
         page.context.close()
     with Image.open(target) as picture:
-        reduced = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        reduced = picture.convert("RGB").quantize(256, kmeans=4, dither=Image.Dither.NONE)
     reduced.save(target, optimize=True)
     return target
 
