@@ -7,7 +7,10 @@ from importlib import import_module
 
 from benchmarks.budgets import tell_slowest, write_table
 
-NAMES = ("startup", "spectral", "mutual", "cooccurrence", "cohorts", "knowledge", "network", "projection")
+NAMES = (
+    *("startup", "spectral", "mutual", "cooccurrence", "cohorts", "knowledge", "network", "projection"),
+    *("explorer",),
+)
 
 for name in sys.argv[1:] or NAMES:
     if name not in NAMES:

@@ -53,7 +53,7 @@ def running_browser() -> Iterator[Any]:
 
 
 def new_page(browser: Any, size: dict[str, int] = LAPTOP, **options: Any) -> Any:
-    """Open an empty page of some size; ``complaints`` of it lists all that its console said and that failed."""
+    """Open an empty page of some size; its ``complaints`` are what its console said and what failed."""
     page = browser.new_context(viewport=size, **options).new_page()
     page.set_default_timeout(READY)
     page.complaints = []

@@ -13,13 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.datasets import load_digits
+from tests.explorer.browser import LAPTOP, new_page, open_map, running_browser
 
 import relscape as rs
 from relscape.explorer.exhibit import Exhibit, land
 from relscape.explorer.launch import open_explorer
-from tests.explorer.browser import LAPTOP, new_page, open_map, running_browser
 
 FOLDER = Path("docs/pictures/explorer")
 DIGITS = 900
@@ -82,3 +81,92 @@ def newcomers() -> Exhibit:
 def knowledge() -> Exhibit:
     """Entities and relations, with the model that answers."""
     return Exhibit(facts().to_map(), "Facts of the standard library", knowledge=facts())
+
+
+# ---------------------------------------------------------------------- what to do on each page
+
+
+def drag_cohorts(page: Any) -> None:
+    """Arrange some digits by hand: look-alikes side by side."""
+    for name, (x, y) in {"digit 3": (150, -90), "digit 9": (40, -40), "digit 7": (-110, 60)}.items():
+        box = page.locator(f".handle[data-cohort='{name}'] .knob").bounding_box()
+        start = (box["x"] + 12, box["y"] + 12)
+        page.mouse.move(*start)
+        page.mouse.down()
+        page.mouse.move(start[0] + x, start[1] + y, steps=8)
+        page.mouse.up()
+    page.mouse.move(900, 740)
+    page.wait_for_function("() => /^0/.test(document.querySelector('[data-figure=S_n]').textContent)")
+
+
+def draw_lasso(page: Any) -> None:
+    """Select a corner of the map by hand."""
+    page.keyboard.press("l")
+    corners = [(400, 250), (420, 190), (500, 175), (590, 215), (600, 300), (540, 350), (430, 350), (400, 250)]
+    page.mouse.move(*corners[0])
+    page.mouse.down()
+    for corner in corners[1:]:
+        page.mouse.move(*corner, steps=6)
+    page.mouse.up()
+    page.mouse.move(900, 745)
+
+
+def nothing(_: Any) -> None:
+    """Leave the page as it is."""
+
+
+Picture = tuple[Callable[[], Sequence[Exhibit]], str, Callable[[Any], None], str]
+LIBRARY = "The Python standard library"
+PICTURES: dict[str, Picture] = {
+    "map": (lambda: [Exhibit(library(), LIBRARY)], "color=chapter", nothing, "light"),
+    "thing": (lambda: [Exhibit(library(), LIBRARY)], "color=chapter&focus=module:json", nothing, "light"),
+    "dark": (lambda: [Exhibit(library(), LIBRARY)], "color=degree&size=degree", nothing, "dark"),
+    "selection": (lambda: [Exhibit(library(), LIBRARY)], "color=chapter", draw_lasso, "light"),
+    "compare": (
+        lambda: [Exhibit(library(), "Correspondence analysis"), Exhibit(plane(), "CODE")],
+        "color=chapter&focus=module:json",
+        nothing,
+        "dark",
+    ),
+    "cohorts": (lambda: [Exhibit(digits(), "Handwritten digits")], "", drag_cohorts, "light"),
+    "facts": (lambda: [knowledge()], "ask=head|entity:json.JSONDecodeError|inherits", nothing, "light"),
+    "network": (
+        lambda: [Exhibit(imports(), "Who imports whom")],
+        "color=chapter&suggest=1&focus=module:ftplib",
+        nothing,
+        "light",
+    ),
+    "newcomers": (lambda: [newcomers()], "color=chapter&row=0", nothing, "light"),
+}
+
+
+def take(browser: Any, name: str, folder: Path) -> Path:
+    """Take one picture, its colours reduced to 256."""
+    from PIL import Image
+
+    exhibits, view, act, scheme = PICTURES[name]
+    target = folder / f"{name}.png"
+    with open_explorer(exhibits(), port=0, browser=False) as explorer:
+        page = new_page(browser, LAPTOP, color_scheme=scheme)
+        open_map(page, f"{explorer.url}#{view}")
+        act(page)
+        page.wait_for_timeout(4_000)  # until what was said is gone
+        page.screenshot(path=target)
+        page.context.close()
+    with Image.open(target) as picture:
+        reduced = picture.convert("RGB").quantize(256, kmeans=4, dither=Image.Dither.NONE)
+    reduced.save(target, optimize=True)
+    return target
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    with running_browser() as browser:
+        for name in sys.argv[2:] or PICTURES:
+            path = take(browser, name, folder)
+            print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()

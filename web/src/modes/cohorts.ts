@@ -59,7 +59,9 @@ class CohortMode {
     });
     explorer.onLook(() => this.paint());
     store.onChange((view, changed) => {
-      if (changed("moved") && view.moved !== this.told) this.travel(() => this.session.arrange(view.moved));
+      if (!changed("moved") || view.moved === this.told) return;
+      const named = Object.keys(view.moved).length > 0;
+      if (named || this.session.arrangement.moved) this.travel(() => this.session.arrange(view.moved));
     });
     this.paint();
     pane.view.reframe(session.entry.names.map((_, cohort) => session.arrangement.place(cohort)));

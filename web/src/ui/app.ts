@@ -91,6 +91,7 @@ export async function startExplorer(root: HTMLElement, atlases: readonly Atlas[]
   await Promise.all([appearance.recolor(), appearance.resize(), appearance.label(), appearance.link()]);
   await side.start();
   if (store.view.region !== null) appearance.select();
+  await nextFrame();
   document.documentElement.dataset["ready"] = "yes";
 }
 

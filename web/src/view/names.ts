@@ -41,6 +41,8 @@ export class Names {
   private placedFor: number | null = null;
   private readonly widths = new Map<string, number>();
   private widthsAt = 0;
+  /** The side on which each name was last, so that names do not jump while one zooms. */
+  private readonly sides = new Map<number, number>();
 
   constructor(
     private readonly atlas: Atlas,
@@ -49,9 +51,10 @@ export class Names {
     private readonly without: number,
   ) {}
 
-  /** Have the names placed anew at the next opportunity. */
+  /** Have the names placed anew at the next opportunity, as if for the first time: a link then shows the same. */
   forget(): void {
     this.placedFor = null;
+    this.sides.clear();
   }
 
   /** Say whether names have to be placed: panning moves them as they are, so that only a new scale counts. */
@@ -65,10 +68,10 @@ export class Names {
     this.widthsAt = textSize(stage.size);
     this.context.font = fontFor(stage.size);
     const room = roominess(stage.size);
-    const before = new Map(this.placed.map(({ point, side }) => [point, side]));
     const limits = this.settings!.density.map((share, kind) => (kind === this.without ? 0 : Math.round(room * labelLimit(share))));
     const wanted = this.wanted(stage, limits);
-    this.placed = placeLabels(wanted, stage.size, withFirst(limits, stage.first.length), stage.taken, before);
+    this.placed = placeLabels(wanted, stage.size, withFirst(limits, stage.first.length), stage.taken, this.sides);
+    for (const { point, side } of this.placed) this.sides.set(point, side);
   }
 
   private *wanted(stage: Stage, limits: readonly number[]): Generator<Wanted> {
