@@ -130,7 +130,14 @@ def _merge(model, sums, triples, begin, end, step):  # type: ignore[no-untyped-d
         if sums.relation_marks[l] == _MOVED:
             sums.relation_marks[l] = _MET
             move_row(
-                model.relations, l, sums.relations, l, step.relation_squares, step.rate, step.clip, step.adagrad
+                model.relations,
+                l,
+                sums.relations,
+                l,
+                step.relation_squares,
+                step.rate,
+                step.clip,
+                step.adagrad,
             )
     if model.shared.shape[1]:
         move_row(model.shared, 0, sums.shared, 0, step.shared_squares, step.rate, 0.0, step.adagrad)

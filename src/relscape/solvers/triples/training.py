@@ -48,16 +48,21 @@ class EpochReport(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """Triples to learn from, each with its hint and weight, and where corruptions come from."""
+    """Triples to learn from, each with its hint and weight, and where corruptions come from.
+
+    Numbers of 32 bits take half the time to gather in random order. ``plain`` says that no triple has a hint
+    and all weigh 1.
+    """
 
     triples: IntArray
     hints: IntArray
     weights: FloatArray
     sampler: Sampler
+    plain: bool
 
     def rows(self, part: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Give some triples with their hints and weights."""
-        return _rows(self.triples, self.hints, self.weights, part)  # type: ignore[no-any-return]
+        return _rows(self.triples, self.hints, self.weights, self.plain, part)  # type: ignore[no-any-return]
 
 
 @dataclass(eq=False)
@@ -80,7 +85,8 @@ def training_set(
     if counts.shape != (n,) or not (np.isfinite(counts).all() and (counts >= 0).all()):
         raise DataError(f"weights: expected {n} finite numbers of at least 0, one a triple.")
     known = np.full(n, -1, dtype=np.int64) if hints is None else np.ascontiguousarray(hints, dtype=np.int64)
-    return TrainingSet(np.ascontiguousarray(triples, dtype=np.int64), known, counts, source)
+    plain = bool((known == -1).all() and (counts == 1).all())
+    return TrainingSet(np.ascontiguousarray(triples, dtype=np.int32), known, counts, source, plain)
 
 
 def with_reciprocals(triples: IntArray, n_relations: int) -> IntArray:
@@ -145,7 +151,7 @@ def train_epoch(
             found = np.sum(list(pool.map(run.lock_free, _dealt(batches, options.n_jobs))), axis=0)
         else:
             found = np.sum([run.minibatch(part, pool) for part in batches], axis=0)
-        broken = [name for name in _LEARNT if not np.isfinite(np.sum(params[name], dtype=np.float64))]
+        broken = [name for name in _LEARNT if not np.isfinite(np.sum(params[name]))]
     state.epoch += 1
     loss, active, pairs = (float(total) for total in found)
     if broken or not np.isfinite(loss):
@@ -307,15 +313,16 @@ class _Run:
 
 
 @njit(cache=True, nogil=True)
-def _rows(triples, hints, weights, part):  # type: ignore[no-untyped-def]
-    """Give some rows of each, in half the time that ``take`` needs for rows of three."""
-    found = np.empty((part.shape[0], 3), dtype=triples.dtype)
-    known, counts = np.empty(part.shape[0], dtype=hints.dtype), np.empty(part.shape[0], dtype=weights.dtype)
-    for i in range(part.shape[0]):
+def _rows(triples, hints, weights, plain, part):  # type: ignore[no-untyped-def]
+    """Give some rows of each, in a fraction of the time that ``take`` needs for rows of three."""
+    n = part.shape[0]
+    found = np.empty((n, 3), dtype=np.int64)
+    for i in range(n):
         x = part[i]
         found[i, 0], found[i, 1], found[i, 2] = triples[x, 0], triples[x, 1], triples[x, 2]
-        known[i], counts[i] = hints[x], weights[x]
-    return found, known, counts
+    if plain:
+        return found, np.full(n, -1, dtype=hints.dtype), np.ones(n)
+    return found, hints[part], weights[part]
 
 
 def _none(n: int) -> tuple[IntArray, IntArray]:
