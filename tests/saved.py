@@ -1,0 +1,114 @@
+"""A small fitted model of every registered method, and questions to ask of its map."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from relscape.data import RelationalData
+from relscape.data.triples import KnowledgeGraph
+from relscape.errors import RelscapeWarning
+from relscape.maps import Map
+from relscape.models.placing import place
+from relscape.models.registry import METHODS, revive
+
+__all__ = ["FITTED", "data_for", "fitted", "questions", "quick"]
+
+_QUICK = {
+    "random_state": 0,
+    "max_evaluations": 4,
+    "n_restarts": 1,
+    "n_lambdas": 2,
+    "perplexity": 3.0,
+    "max_iterations": 20,
+    "n_topics": 2,
+    "n_sweeps": 4,
+    "n_communities": 2,
+    "n_epochs": 3,
+    "n_batches": 2,
+}
+FITTED = tuple(METHODS)
+
+
+def quick(name: str, **settings: Any) -> Any:
+    """Give a model of a method, set up to be fitted in a moment."""
+    model = METHODS[name].model_class()()
+    wanted = {**_QUICK, **settings}
+    if METHODS[name].family in ("network", "knowledge"):
+        wanted.setdefault("n_components", 2)
+    return model.set_params(**{key: wanted[key] for key in wanted.keys() & model.get_params().keys()})
+
+
+def data_for(name: str) -> tuple[Any, ...]:
+    """Give what a method's fit takes: small, with names, and well behaved."""
+    rng = np.random.default_rng(5)
+    family = METHODS[name].family
+    if family == "knowledge":
+        facts = [(f"e{i}", f"r{i % 2}", f"e{(3 * i + 1) % 9}") for i in range(9)]
+        return (KnowledgeGraph([*facts, *((t, r, h) for h, r, t in facts[:4])]),)
+    if family == "projection":
+        views = [rng.normal(size=(12, d)) for d in (4, 3)]
+        graph = np.eye(12, k=1) + np.eye(12, k=-1)
+        if name == "lpp":
+            return views[0], graph
+        if name == "cca":
+            return tuple(views)
+        tables = dict(zip("xy", views, strict=True))
+        return tables, {"x": graph} if name == "mvlpp" else {("x", "y"): np.eye(12), ("x", "x"): graph}
+    counts = rng.poisson(2.0, size=(14, 9)) + np.eye(14, 9)
+    relation = RelationalData.from_matrix(
+        counts, "doc", "word", [f"d{i}" for i in range(14)], [f"w{j}" for j in range(9)]
+    )
+    if family == "network":
+        return counts, np.array([(i, (i + s) % 14) for i in range(14) for s in (1, 2, 3)])
+    if family == "cohorts":
+        return relation, np.repeat(["a", "b"], 7)
+    return (relation,)
+
+
+@cache
+def fitted(name: str) -> Any:
+    """Fit a method to its data."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelscapeWarning)
+        return quick(name).fit(*data_for(name))
+
+
+def questions(name: str, joint: Map) -> None:
+    """Revive the model of a map and ask it for all it can tell."""
+    if joint.model_state is None:
+        return
+    model = revive(joint.model_state)
+    model.to_map()
+    family = METHODS[name].family
+    if family == "knowledge":
+        _ask_of_facts(model)
+    elif family == "network":
+        _ask_of_links(model, joint)
+    elif family == "projection":
+        kind = joint.groups[0]
+        table = np.ones((2, 4 if kind != "y" else 3))
+        model.transform(table if name in ("lpp", "cca") else {kind: table})
+    elif hasattr(model, "transform") or name == "multicode":
+        counts = np.random.default_rng(1).poisson(2.0, size=(2, 9)) + 1.0
+        words = [f"w{j}" for j in range(9)]
+        place(joint, RelationalData.from_matrix(counts, "doc", "word", ["n1", "n2"], words))
+
+
+def _ask_of_facts(model: Any) -> None:
+    model.rank([("e1", "r1", "e4")])
+    model.predict_tails("e1", "r0", top=3)
+    model.energy([("e1", "r1", "e4")])
+
+
+def _ask_of_links(model: Any, joint: Map) -> None:
+    model.predict_links(0, top=3)
+    model.rank(np.array([[0, 5]]))
+    new = np.ones((2, 9))
+    if hasattr(model, "transform"):
+        model.transform(new)
+    if hasattr(model, "suggest"):
+        model.suggest(new, top=3)
