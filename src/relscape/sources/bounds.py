@@ -11,7 +11,9 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,8 @@ _MOST_EXPANDED = 250  # times its size that a larger archive may grow
 _MANY = 1 << 25  # rows or columns that a nearly empty matrix may have
 _MOST_CELLS = 200_000_000  # of one sheet, empty ones between others too
 _PIECE = 1 << 20
+_LONGEST_ENTRY = 1000  # bytes of a line of a Matrix Market file
+_ENTRY = re.compile(rb"(?:[0-9]+[ \t]+[0-9]+(?:[ \t]+[-+0-9.eE]+)?|[-+0-9.eE]+)?")
 _CELL = re.compile(rb'<(?:\w+:)?c [^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
 _ROW_END = re.compile(rb"</(?:\w+:)?table-row>")
 _REPEATED = re.compile(rb'number-(rows|columns)-repeated="([0-9]+)"')
@@ -53,15 +57,21 @@ def check_matrix_size(shape: tuple[int, ...], entries: int, where: str) -> None:
 
 
 def check_market(path: Path, shape: tuple[int, int], entries: int, symmetry: str) -> None:
-    """Refuse a Matrix Market file with fewer lines than entries, or with bytes that are no text."""
+    """Refuse a Matrix Market file with fewer lines than entries, or with an end that scipy reads beyond.
+
+    Bytes that are zero, and a last line that is not ended and holds more than numbers, make it do so.
+    """
     if symmetry != "general" and shape[0] != shape[1]:
         raise FormatError(f"{path} says it is {symmetry}, but is {shape[0]:,} × {shape[1]:,}.")
     check_matrix_size(shape, entries, str(path))
-    lines = 1
+    lines, last = 1, b""
     for chunk in chunks(path, COMPRESSIONS.get(path.suffix.lower())):
         if b"\0" in chunk:
             raise FormatError(f"{path} is not a Matrix Market file: it holds bytes that are no text.")
         lines += chunk.count(b"\n")
+        last = (last + chunk)[-_LONGEST_ENTRY:].rpartition(b"\n")[2]
+    if not _ENTRY.fullmatch(last):
+        raise FormatError(f"{path}: its last line is not an entry, and not ended: it is cut off or damaged.")
     expected = entries if symmetry == "general" else entries // 2
     if lines < expected:
         raise FormatError(f"{path} says it has {entries:,} entries, but has {lines:,} lines: it is cut off.")
@@ -86,7 +96,7 @@ def _enormous(path: Path, what: str) -> FormatError:
     )
 
 
-def _pieces(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> Iterator[bytes]:
+def _pieces(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> Generator[bytes]:
     """Unpack one member piece by piece, up to what may be; the size it claims is not believed."""
     most, read = _most(path), 0
     member.file_size = 1 << 62  # read on to where the packed bytes end
@@ -104,14 +114,13 @@ def check_workbook(path: Path) -> None:
         return
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
-            pieces = _pieces(archive, member, path)
-            if member.filename.startswith("xl/worksheets/"):
-                _check_span(_cells_spanned(pieces), member.filename, path)
-            elif member.filename == "content.xml":
-                _check_span(_cells_repeated(pieces), member.filename, path)
-            else:
-                for _ in pieces:
-                    pass
+            with closing(_pieces(archive, member, path)) as pieces:
+                if member.filename.startswith("xl/worksheets/"):
+                    _check_span(_cells_spanned(pieces), member.filename, path)
+                elif member.filename == "content.xml":
+                    _check_span(_cells_repeated(pieces), member.filename, path)
+                else:
+                    deque(pieces, maxlen=0)
 
 
 def _check_span(sizes: Iterator[int], name: str, path: Path) -> None:
