@@ -1,4 +1,4 @@
-"""Property-based tests in two sizes: a few examples in CI, always the same; many new ones in ``make test-all``."""
+"""Property-based tests in two sizes: few examples in CI, many in ``make test-all``."""
 
 from __future__ import annotations
 

@@ -15,10 +15,11 @@ any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 # Values that a header of ours never has where they are put: wrong types, sizes and paths.
 odd_values = st.sampled_from(
     [
-        None, True, False, -1, 0, 1, 2, 3, 10**400, -(2**63), 2**63, 1e308, -0.5, 1e-320, "", "x", "../..", "/etc/passwd",
-        "..\\..", "a\0b", "\ud7ff", "x" * 5000, "nan", "inf", [], [[]], [1, "a", None], [10**400] * 3, {}, {"a": {}},
-        {"class": "Path"}, {"class": "Affinity"}, {"sparse": [2, 2]}, {"array": [3]}, {"sparse": [10**12, 10**12]},
-        {"sparse": [-1, 2]}, "COVA", "CODE", "KGEmbedding",
+        None, True, False, -1, 0, 1, 2, 3, 10**400, -(2**63), 2**63, 1e308, -0.5, 1e-320, "", "x", "../..",
+        "/etc/passwd", "..\\..", "a\0b", "\ud7ff", "x" * 5000, "nan", "inf", [], [[]], [1, "a", None],
+        [10**400] * 3, {}, {"a": {}},
+        {"class": "Path"}, {"class": "Affinity"}, {"sparse": [2, 2]}, {"array": [3]},
+        {"sparse": [10**12, 10**12]}, {"sparse": [-1, 2]}, "COVA", "CODE", "KGEmbedding",
     ]
 )  # fmt: skip
 

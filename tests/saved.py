@@ -15,7 +15,7 @@ from relscape.maps import Map
 from relscape.models.placing import place
 from relscape.models.registry import METHODS, revive
 
-__all__ = ["FITTED", "data_for", "fitted", "questions", "quick"]
+__all__ = ["FITTED", "ask", "data_for", "fitted", "questions", "quick"]
 
 _QUICK = {
     "random_state": 0,
@@ -81,21 +81,28 @@ def questions(name: str, joint: Map) -> None:
     """Revive the model of a map and ask it for all it can tell."""
     if joint.model_state is None:
         return
-    model = revive(joint.model_state)
+    ask(revive(joint.model_state), METHODS[name].family)
+    if METHODS[name].family in ("coembedding", "multicode", "cohorts") and name != "mkpe":
+        place(joint, _newcomers())
+
+
+def ask(model: Any, family: str) -> None:
+    """Ask a model for all that it can tell."""
     model.to_map()
-    family = METHODS[name].family
     if family == "knowledge":
         _ask_of_facts(model)
     elif family == "network":
-        _ask_of_links(model, joint)
+        _ask_of_links(model)
     elif family == "projection":
-        kind = joint.groups[0]
-        table = np.ones((2, 4 if kind != "y" else 3))
-        model.transform(table if name in ("lpp", "cca") else {kind: table})
-    elif hasattr(model, "transform") or name == "multicode":
-        counts = np.random.default_rng(1).poisson(2.0, size=(2, 9)) + 1.0
-        words = [f"w{j}" for j in range(9)]
-        place(joint, RelationalData.from_matrix(counts, "doc", "word", ["n1", "n2"], words))
+        table = np.ones((2, 4))
+        model.transform(table if type(model).__name__ in ("LPP", "RidgeCCA") else {"x": table})
+    elif hasattr(model, "transform"):
+        model.transform(_newcomers())
+
+
+def _newcomers() -> RelationalData:
+    counts = np.random.default_rng(1).poisson(2.0, size=(2, 9)) + 1.0
+    return RelationalData.from_matrix(counts, "doc", "word", ["n1", "n2"], [f"w{j}" for j in range(9)])
 
 
 def _ask_of_facts(model: Any) -> None:
@@ -104,7 +111,7 @@ def _ask_of_facts(model: Any) -> None:
     model.energy([("e1", "r1", "e4")])
 
 
-def _ask_of_links(model: Any, joint: Map) -> None:
+def _ask_of_links(model: Any) -> None:
     model.predict_links(0, top=3)
     model.rank(np.array([[0, 5]]))
     new = np.ones((2, 9))

@@ -72,10 +72,10 @@ GRAPHML = b"""<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.o
 <key id="l" for="node" attr.name="label" attr.type="string"><default>none</default></key>
 <graph edgedefault="directed"><node id="a"><data key="l">A</data></node><node id="b"/>
 <edge source="a" target="b"><data key="w">2.5</data></edge></graph></graphml>"""
-BIB = b"""@article{knuth84, author = {Knuth, Donald E. and Lamport, L.}, title = {Literate {P}rogramming of things},
+BIB = b"""@article{knuth84, author = {Knuth, Donald E. and Lamport, L.}, title = {Literate {P}rogramming},
   year = 1984, keywords = {web, tex}, abstract = "Words and words on programs"}
 @string{cj = "Computer Journal"}
-@book{lamport94, author = "Leslie Lamport", title = {LaTeX: words}, publisher = cj # { and sons}, year = {1994}}
+@book{lamport94, author = "Leslie Lamport", title = {LaTeX: words}, publisher = cj # { co}, year = {1994}}
 """
 FILES: dict[str, bytes] = {
     "a.csv": _csv(","),

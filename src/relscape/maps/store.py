@@ -28,13 +28,24 @@ from relscape.errors import FormatError, StorageError
 from relscape.maps.files import replace_directory, replaceable_files, restore_directory, storage_errors
 from relscape.maps.group import Group, field_columns, group_table
 from relscape.maps.map import Map
-from relscape.maps.state import MODEL_FILES, ModelState, read_arrays, read_json, write_arrays, write_json
+from relscape.maps.state import (
+    MODEL_FILES,
+    ModelState,
+    check_regular,
+    read_arrays,
+    read_json,
+    write_arrays,
+    write_json,
+)
 from relscape.protocols import AnyArray, IntArray, TextArray
 
 __all__ = ["check_target", "read_map", "write_map"]
 
 FORMAT = "relscape-map"
 VERSION = 1
+_DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, pa.ArrowException)
+_LARGE = 2**30  # bytes or rows that a table may unpack to, however small its file
+_MOST_EXPANDED = 250  # times its size that a larger one may
 
 
 def write_map(map_: Map, path: Path) -> Path:
@@ -157,7 +168,7 @@ def read_map(path: Path) -> Map:
         header = read_json(path / "map.json", FORMAT, VERSION)
         try:
             return _read(path, header)
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError, pa.ArrowException) as error:
+        except _DAMAGE as error:
             raise FormatError(f"{path}: this map is damaged ({error}); make it again.") from error
 
 
@@ -188,11 +199,27 @@ def _inside(path: Path, name: str) -> Path:
 
 def _read_table(path: Path) -> Any:
     try:
+        check_regular(path)
+        _check_size(path)
         return pq.read_table(path, partitioning=None)
+    except FormatError:
+        raise
     except FileNotFoundError as error:
         raise FormatError(f"{path} is missing: the map was damaged.") from error
     except (pa.ArrowException, OSError) as error:
         raise FormatError(f"{path} is not a readable Parquet file ({error}).") from error
+
+
+def _check_size(path: Path) -> None:
+    """Refuse a table that would unpack to something far larger than its file."""
+    found, stored = pq.read_metadata(path), path.stat().st_size
+    unpacked = sum(
+        found.row_group(k).column(column).total_uncompressed_size
+        for k in range(found.num_row_groups)
+        for column in range(found.num_columns)
+    )
+    if max(unpacked, found.num_rows) > max(_LARGE, _MOST_EXPANDED * stored):
+        raise FormatError(f"{path} is {stored:,} bytes, but says it holds {found.num_rows:,} rows: damaged.")
 
 
 def _read_group(path: Path, entry: dict[str, Any], dimensions: int) -> Group:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from relscape.data import EntitySet
-from relscape.errors import DataError, FormatError, ParameterError, StorageError
+from relscape.errors import FormatError, ParameterError, StorageError
 from relscape.maps.files import storage_errors
 from relscape.maps.state import FORMAT, VERSION, ModelState, read_json
 from relscape.models.prototype_names import in_order_of
@@ -142,7 +142,7 @@ def model_from_state(cls: type[Any], state: ModelState) -> Any:
         for name in (*state.arrays, *state.texts):
             if "." not in name:
                 setattr(model, name, _pick_up(name, state))
-    except (TypeError, KeyError, AttributeError, DataError) as error:
+    except (TypeError, LookupError, AttributeError, ValueError, ArithmeticError) as error:
         raise FormatError(
             f"this saved {state.model} is damaged or of another version ({error}); fit it again."
         ) from error
