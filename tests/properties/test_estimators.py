@@ -9,13 +9,13 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.sparse import coo_array, csc_array, csr_array
+from tests.campaigns import campaign, only_refusals
+from tests.damage import any_text
+from tests.saved import quick
 
 from relscape.data.guidance import Guidance
 from relscape.data.triples import KnowledgeGraph
 from relscape.models.registry import METHODS, methods
-from tests.campaigns import campaign, only_refusals
-from tests.damage import any_text
-from tests.saved import quick
 
 numbers = st.one_of(
     st.integers(0, 4).map(float),
@@ -100,10 +100,14 @@ def test_many_kinds(first: Any, second: Any, data: Any) -> None:
 def test_cohort_models(name: str, table: Any, data: Any, dimensions: int) -> None:
     count = table.shape[0]
     label = st.sampled_from(["a", "b", "c", None, "a"])
-    labels = data.draw(st.one_of(st.none(), st.lists(label, min_size=count, max_size=count), st.just(["a"] * count)))
+    labels = data.draw(
+        st.one_of(st.none(), st.lists(label, min_size=count, max_size=count), st.just(["a"] * count))
+    )
     options = {"n_components": dimensions}
     if name == "cova":
-        options["variant"] = data.draw(st.sampled_from(["E1", "E2", "E3", "E4", "P1", "P2", "P3", "P4", "eigen"]))
+        options["variant"] = data.draw(
+            st.sampled_from(["E1", "E2", "E3", "E4", "P1", "P2", "P3", "P4", "eigen"])
+        )
     model = quick(name, **options)
     with only_refusals():
         model.fit(table, labels)
@@ -131,7 +135,9 @@ def test_projections(name: str, first: Any, second: Any, data: Any) -> None:
         arrays(np.float64, (first.shape[0],) * 2, elements=st.sampled_from([0.0, 0.0, 1.0, 2.0, -1.0]))
     )
     across = data.draw(
-        arrays(np.float64, (first.shape[0], second.shape[0]), elements=st.sampled_from([0.0, 1.0, -1.0, np.nan]))
+        arrays(
+            np.float64, (first.shape[0], second.shape[0]), elements=st.sampled_from([0.0, 1.0, -1.0, np.nan])
+        )
     )
     given = {
         "lpp": (first, graph),
@@ -149,7 +155,9 @@ def test_projections(name: str, first: Any, second: Any, data: Any) -> None:
 @campaign(
     few=8, many=1000,
     pairs=st.lists(
-        st.tuples(st.sampled_from("xyz"), st.integers(-1, 5), st.sampled_from("xy"), st.integers(0, 5), numbers),
+        st.tuples(
+            st.sampled_from("xyz"), st.integers(-1, 5), st.sampled_from("xy"), st.integers(0, 5), numbers
+        ),
         max_size=8,
     ),
 )  # fmt: skip
@@ -158,7 +166,7 @@ def test_guidance(pairs: list[tuple[str, int, str, int, float]]) -> None:
     with only_refusals():
         guidance = Guidance()
         for kind, i, other, j, weight in pairs:
-            guidance = guidance.similar(kind, i, other, j, weight=weight) or guidance
+            guidance.similar(kind, i, other, j, weight=weight)
         model = METHODS["projection"].model_class()(random_state=0).fit(tables, guidance)
         for places in model.embeddings_.values():
             _sound(places, 5)

@@ -25,7 +25,13 @@ from scipy.sparse import coo_array, csr_array
 from relscape.data import Relation
 from relscape.data.labels import match
 from relscape.errors import FormatError, StorageError
-from relscape.maps.files import replace_directory, replaceable_files, restore_directory, storage_errors
+from relscape.maps.files import (
+    read_directory,
+    replace_directory,
+    replaceable_files,
+    restore_directory,
+    storage_errors,
+)
 from relscape.maps.group import Group, field_columns, group_table
 from relscape.maps.map import Map
 from relscape.maps.state import (
@@ -165,11 +171,15 @@ def read_map(path: Path) -> Map:
     if not path.is_dir():
         raise FormatError(f"{path} is a file; a map is a directory with map.json in it.")
     with storage_errors("read", path):
-        header = read_json(path / "map.json", FORMAT, VERSION)
-        try:
-            return _read(path, header)
-        except _DAMAGE as error:
-            raise FormatError(f"{path}: this map is damaged ({error}); make it again.") from error
+        return read_directory(path, _read_whole)
+
+
+def _read_whole(path: Path) -> Map:
+    header = read_json(path / "map.json", FORMAT, VERSION)
+    try:
+        return _read(path, header)
+    except _DAMAGE as error:
+        raise FormatError(f"{path}: this map is damaged ({error}); make it again.") from error
 
 
 def _read(path: Path, header: dict[str, Any]) -> Map:

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from relscape.data import EntitySet
 from relscape.errors import FormatError, ParameterError, StorageError
-from relscape.maps.files import storage_errors
+from relscape.maps.files import read_directory, storage_errors
 from relscape.maps.state import FORMAT, VERSION, ModelState, read_json
 from relscape.models.prototype_names import in_order_of
 from relscape.models.storing import STORED_CLASSES, restore, store
@@ -165,7 +165,7 @@ def read_state(path: str | Path) -> ModelState:
     if not directory.is_dir():
         raise FormatError(f"{directory} is not a directory; a saved model is one with model.json in it.")
     with storage_errors("read", directory):
-        return ModelState.read(directory)
+        return read_directory(directory, ModelState.read)
 
 
 def is_saved_model(directory: Path) -> bool:
