@@ -11,6 +11,7 @@ import typer
 from relscape.cli.coembed import Json
 from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
 from relscape.errors import DataError, StorageError
+from relscape.maps.files import atomic_file
 
 __all__ = ["init"]
 
@@ -43,8 +44,8 @@ def init(
             raise DataError(f"nothing here can be mapped. {why}.")
         text = written(draft, target.parent)
         parse_study(text, target)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        with atomic_file(target) as file:
+            file.write_text(text, encoding="utf-8")
     _report(draft, target, as_json)
 
 
