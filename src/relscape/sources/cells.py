@@ -16,7 +16,8 @@ from relscape.data.labels import as_text
 from relscape.errors import DataError, FormatError, MissingExtraError, UnknownNameError
 from relscape.protocols import AnyArray, SparseArray
 from relscape.sources.counts import check_weighing, checked_weights, weighed
-from relscape.sources.matrices import one_file, read_columns, read_market
+from relscape.sources.market import read_market
+from relscape.sources.matrices import one_file, read_columns
 
 __all__ = ["is_10x_folder", "read_10x", "read_anndata"]
 
