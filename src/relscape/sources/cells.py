@@ -195,7 +195,13 @@ def _of_file(file: Any, path: Path, layer: str | None) -> _Parts:
     place = "X" if layer is None else "raw/X" if of_raw else f"layers/{layer}"
     for part in ("obs", "raw/var" if of_raw else "var", place):
         _check_stored(file[part], path)
-    obs, var = read_elem(file["obs"]), read_elem(file["raw/var" if of_raw else "var"])
+    try:
+        obs, var = read_elem(file["obs"]), read_elem(file["raw/var" if of_raw else "var"])
+    except Exception as error:  # whatever anndata makes of a damaged part
+        raise FormatError(
+            f"{path}: what it says of obs and var cannot be read ({str(error).splitlines()[0]}). If it is "
+            "damaged, copy or make it again."
+        ) from error
     return _Parts(file[place], obs, var, layers)
 
 
