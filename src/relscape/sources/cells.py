@@ -198,9 +198,10 @@ def _of_file(file: Any, path: Path, layer: str | None) -> _Parts:
     try:
         obs, var = read_elem(file["obs"]), read_elem(file["raw/var" if of_raw else "var"])
     except Exception as error:  # whatever anndata makes of a damaged part
+        told = next(iter(str(error).splitlines()), type(error).__name__)
         raise FormatError(
-            f"{path}: what it says of obs and var cannot be read ({str(error).splitlines()[0]}). If it is "
-            "damaged, copy or make it again."
+            f"{path}: what it says of obs and var cannot be read ({told}). If it is damaged, copy or make it "
+            "again."
         ) from error
     return _Parts(file[place], obs, var, layers)
 
