@@ -54,8 +54,8 @@ min_degree = 20
 [models.everything]
 method = "multicode"
 relations = ["words", "stands_in"]
-min_degree = 40
-max_iterations = 50
+min_degree = 10
+max_iterations = 30
 
 [models.chapters]
 method = "cohorts"

@@ -61,6 +61,11 @@ class Kind:
     features_from: str | None = None
     scaling: str = "log"
 
+    @property
+    def has_features(self) -> bool:
+        """Whether there is anything to compare its things by, beside relations."""
+        return bool(self.features or self.text is not None or self.features_from is not None)
+
 
 @dataclass(frozen=True)
 class RelationTable:

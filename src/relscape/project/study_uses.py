@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from relscape.errors import ParameterError, UnknownNameError, listing
-from relscape.project.study import Kind, Study
+from relscape.project.study import Study
 from relscape.project.study_models import Model
 
 __all__ = ["Uses", "models_of", "uses_of"]
@@ -100,7 +100,7 @@ def _several(study: Study, model: Model, where: str) -> tuple[str, ...]:
 
 
 def _of_samples(study: Study, model: Model, where: str) -> Uses:
-    described = [name for name, kind in study.kinds.items() if _has_features(kind)]
+    described = [name for name, kind in study.kinds.items() if kind.has_features]
     name = model.data.get("kind")
     if name is None:
         if len(described) != 1:
@@ -137,7 +137,7 @@ def _of_network(study: Study, model: Model, where: str) -> Uses:
     links = _one_relation(study, model, where, "links", within)
     kind = study.relations[links].source
     _check_within(study, links, kind, f"{where} links")
-    if not _has_features(study.kinds[kind]) and model.method != "links":
+    if not study.kinds[kind].has_features and model.method != "links":
         raise ParameterError(
             f"{where}: {kind!r} has no contents; give it some, with features, text or features_from, or "
             'write method = "links".'
@@ -155,10 +155,6 @@ def _check_within(study: Study, name: str, kind: str, where: str) -> None:
             f"{where}: {name!r} joins {relation.source!r} and {relation.target!r}; links join {kind!r} with "
             "each other."
         )
-
-
-def _has_features(kind: Kind) -> bool:
-    return bool(kind.features or kind.text is not None or kind.features_from is not None)
 
 
 def _kinds(study: Study, relations: Iterable[str]) -> list[str]:

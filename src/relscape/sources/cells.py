@@ -16,7 +16,8 @@ from relscape.data.labels import as_text
 from relscape.errors import DataError, FormatError, MissingExtraError, UnknownNameError
 from relscape.protocols import AnyArray, SparseArray
 from relscape.sources.counts import check_weighing, checked_weights, weighed
-from relscape.sources.matrices import one_file, read_columns, read_market
+from relscape.sources.market import read_market
+from relscape.sources.matrices import one_file, read_columns
 
 __all__ = ["is_10x_folder", "read_10x", "read_anndata"]
 
@@ -194,7 +195,14 @@ def _of_file(file: Any, path: Path, layer: str | None) -> _Parts:
     place = "X" if layer is None else "raw/X" if of_raw else f"layers/{layer}"
     for part in ("obs", "raw/var" if of_raw else "var", place):
         _check_stored(file[part], path)
-    obs, var = read_elem(file["obs"]), read_elem(file["raw/var" if of_raw else "var"])
+    try:
+        obs, var = read_elem(file["obs"]), read_elem(file["raw/var" if of_raw else "var"])
+    except Exception as error:  # whatever anndata makes of a damaged part
+        told = next(iter(str(error).splitlines()), type(error).__name__)
+        raise FormatError(
+            f"{path}: what it says of obs and var cannot be read ({told}). If it is damaged, copy or make it "
+            "again."
+        ) from error
     return _Parts(file[place], obs, var, layers)
 
 

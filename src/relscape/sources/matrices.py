@@ -9,13 +9,13 @@ from typing import Any
 
 from relscape.data import RelationalData
 from relscape.errors import DataError, FormatError, ParameterError, StorageError
-from relscape.protocols import SparseArray
-from relscape.sources.bounds import DAMAGED_ARCHIVE, check_market, check_members
+from relscape.sources.bounds import DAMAGED_ARCHIVE, check_members
 from relscape.sources.counts import check_weighing, checked_weights, weighed
 from relscape.sources.dialects import text_lines
 from relscape.sources.files import COMPRESSIONS, decoded, encoding_of, expand
+from relscape.sources.market import read_market
 
-__all__ = ["ENDINGS", "Names", "one_file", "read_columns", "read_market", "read_matrix"]
+__all__ = ["ENDINGS", "Names", "one_file", "read_columns", "read_matrix"]
 
 ENDINGS = (".npz", ".mtx", ".mtx.gz", ".mtx.bz2")
 Names = str | PathLike[str] | Iterable[Any]
@@ -90,25 +90,6 @@ def _read_npz(path: Path) -> Any:
         raise FormatError(
             f"{path} is not a sparse matrix that can be read ({error}): expected what scipy.sparse.save_npz "
             "writes. If it is damaged, make it again."
-        ) from error
-
-
-def read_market(path: Path) -> SparseArray | Any:
-    """Read a Matrix Market file, sparse where it is written so; a damaged one is refused."""
-    from scipy.io import mminfo, mmread
-
-    try:
-        rows, columns, entries, _, field, symmetry = mminfo(path)
-        if field == "complex":
-            raise DataError(f"{path}: weights are real numbers, this matrix holds complex ones.")
-        check_market(path, (rows, columns), entries, symmetry)
-        return mmread(path, spmatrix=False)
-    except (DataError, FormatError):
-        raise
-    except DAMAGED_ARCHIVE as error:
-        raise FormatError(
-            f"{path} is not a Matrix Market file that can be read ({error}). If it is cut off or damaged, "
-            "make it again."
         ) from error
 
 
