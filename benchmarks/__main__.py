@@ -1,13 +1,20 @@
-"""``python -m benchmarks [NAME …]``: run all benchmarks, or those named."""
+"""``python -m benchmarks [NAME …]``: run all benchmarks, or those named; then the table of all budgets."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
 
-NAMES = ("spectral", "mutual", "cooccurrence", "cohorts", "knowledge", "network", "projection", "sources")
+from benchmarks.budgets import tell_slowest, write_table
+
+NAMES = (
+    *("startup", "spectral", "mutual", "cooccurrence", "cohorts", "knowledge", "network", "projection"),
+    *("explorer", "sources"),
+)
 
 for name in sys.argv[1:] or NAMES:
     if name not in NAMES:
         sys.exit(f"no benchmark {name!r}; there are: {', '.join(NAMES)}")
     import_module(f"benchmarks.{name}").main()
+write_table()
+tell_slowest()

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.sparse import csr_array, load_npz, save_npz
 
 from benchmarks import harness
+from benchmarks.budgets import judge
 from benchmarks.harness import Measure, in_own_process, measured, report, show
 
 LARGE, MIDDLE = 100_000, 50_000
@@ -30,6 +31,7 @@ GROWTH = (1_000, 10_000, 100_000)
 PAPER_SIZES = (500, 1_000, 2_000, 4_000, 7_000)
 PAPER_VARIANTS = ("eigen", "E1", "E2", "P1", "P2", "P4")
 MOVES = 50
+PEER = "× openTSNE"
 
 
 def points(n: int) -> tuple[Any, Any]:
@@ -175,18 +177,15 @@ def main() -> None:
     """Compare at 100,000 and 50,000 points, then the growth of cost."""
     rows = compared(LARGE, ("openTSNE", "umap-learn", "relscape COVA E1"))
     show(f"cohorts E1: {LARGE:,} × {DIMENSIONS}", rows, "openTSNE")
-    verdict("E1", rows["relscape COVA E1"].wall / rows["openTSNE"].wall, 0.25)
+    judge("COVA-E1, 100,000 points", rows["relscape COVA E1"].wall / rows["openTSNE"].wall, 0.25, PEER)
     rows = compared(MIDDLE, ("relscape COVA E2", "openTSNE, as many iterations", "umap-learn"))
     show(f"cohorts E2: {MIDDLE:,} × {DIMENSIONS}", rows, "openTSNE, as many iterations")
-    verdict("E2", rows["relscape COVA E2"].wall / rows["openTSNE, as many iterations"].wall, 1.3)
+    ratio = rows["relscape COVA E2"].wall / rows["openTSNE, as many iterations"].wall
+    judge("COVA-E2, 50,000 points, as many iterations", ratio, 1.3, PEER)
     move = compared(MIDDLE, ("moves",))["moves"]
-    print(f"one move at {MIDDLE:,} points: {1000 * move.wall / MOVES:.1f} ms (budget 20 ms)")
+    judge("moving prototypes, 50,000 points", 1000 * move.wall / MOVES, 20, "ms")
     growth(GROWTH)
     paper()
-
-
-def verdict(name: str, ratio: float, budget: float) -> None:
-    print(f"{name} = {ratio:.2f} × openTSNE (budget {budget}: {'met' if ratio <= budget else 'missed'})")
 
 
 def growth(sizes: tuple[int, ...]) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.explorer.browser import new_page, running_browser
 
 from benchmarks.harness import RESULTS
 from relscape.explorer.exhibit import Exhibit
@@ -29,8 +30,6 @@ from relscape.maps import Group, Map
 SIZES = (100_000, 1_000_000)
 SAMPLES, COHORTS, CLASSES = 50_000, 20, 20
 STEPS = 60
-BROWSERS = ("/usr/bin/chromium-headless-shell", "/usr/bin/chromium")
-ARGUMENTS = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
 RECORD = """() => {
   const frames = (window.recordedFrames = []);
   let last = 0;
@@ -80,13 +79,8 @@ def cohort_map(n: int = SAMPLES, c: int = COHORTS) -> Map:
 @contextmanager
 def browser() -> Iterator[Any]:
     """Open a browser page of laptop size, drawn by the processor."""
-    from playwright.sync_api import sync_playwright
-
-    program = next((path for path in BROWSERS if Path(path).exists()), None)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
-        yield opened.new_page(viewport={"width": 1366, "height": 768})
-        opened.close()
+    with running_browser() as running:
+        yield new_page(running)
 
 
 def opened(page: Any, url: str) -> dict[str, float]:

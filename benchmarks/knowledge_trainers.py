@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from relscape import KGEmbedding, KnowledgeGraph
 
 LENGTH, NEGATIVES, BATCH, BATCHES = 100, 2, 4_831, 100
+MARGIN = 1.0  # of TransE, PyKEEN's own choice
 PYKEEN_RATE = 0.01  # after three epochs the best of 0.003, 0.01 and 0.03
 
 
@@ -29,6 +30,8 @@ def relscape_trainer(
     from relscape.solvers.triples.training import train_epoch
 
     settings = {"n_components": LENGTH, "negatives": NEGATIVES, "n_batches": BATCHES, **settings}
+    if model == "TransE":
+        settings = {"margin": MARGIN, **settings}
     plan = KGEmbedding(
         model, n_jobs=threads, options={"mode": "lock-free", **(options or {})}, **settings
     ).check()
@@ -52,7 +55,13 @@ def pykeen_trainer(graph: KnowledgeGraph, threads: int) -> Trainer:
 
     torch.set_num_threads(threads)
     facts = CoreTriplesFactory(torch.from_numpy(graph.train), graph.n_entities, graph.n_relations)
-    model = TransE(triples_factory=facts, embedding_dim=LENGTH, loss="marginranking", random_seed=0)
+    model = TransE(
+        triples_factory=facts,
+        embedding_dim=LENGTH,
+        loss="marginranking",
+        loss_kwargs={"margin": MARGIN},
+        random_seed=0,
+    )
     corrupting = {"num_negs_per_pos": NEGATIVES}
     loop = SLCWATrainingLoop(
         model=model,

@@ -14,6 +14,7 @@ from pathlib import Path
 from scipy.sparse import csr_array, load_npz, save_npz
 
 from benchmarks import harness
+from benchmarks.budgets import judge
 from benchmarks.harness import Measure, in_own_process, measured, report, show
 from benchmarks.spectral import corpus
 from relscape.datasets import load_newsgroups20
@@ -106,8 +107,7 @@ def main() -> None:
         show("mutual search: the whole of 20 Newsgroups, k = 2", rows, "one decomposition, k = 2")
         unit = rows["one decomposition, k = 2"].wall + rows["one exact Γ"].wall
         ratio = rows["CoEmbedding, automatic"].wall / unit
-        verdict = "met" if ratio <= EVALUATIONS else "missed"
-        print(f"search = {ratio:.1f} × (one decomposition + one exact Γ) (budget {EVALUATIONS}: {verdict})")
+        judge("CoEmbedding's automatic search", ratio, EVALUATIONS, "× (one decomposition + one exact Γ)")
     except StorageError as error:
         print(f"mutual search: left out, {error}")
     rows = run(FIT_CASES, corpus(200_000, 100_000, 40, 66))

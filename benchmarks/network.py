@@ -24,6 +24,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from benchmarks import harness
+from benchmarks.budgets import judge
 from benchmarks.harness import in_own_process, measured, report, show
 
 DOCUMENTS, DIMENSIONS = 10_000, 20
@@ -223,8 +224,7 @@ def main() -> None:
     rows = {case: _run(case, DOCUMENTS) for case in GRADIENTS}
     show(f"network gradient: {DOCUMENTS:,} × {DIMENSIONS}", rows, "sklearn euclidean_distances")
     ratio = rows["relscape exact"].wall / rows["sklearn euclidean_distances"].wall
-    verdict = "met" if ratio <= BUDGET else "missed"
-    print(f"gradient = {ratio:.2f} × sklearn's distances (budget {BUDGET}: {verdict})")
+    judge("DocumentNetwork, one full gradient, n = 10,000", ratio, BUDGET, "× sklearn's distances")
     grown = {}
     for n in GROWTH:
         grown[f"n = {n:,}, exact"] = _run("relscape exact", n)

@@ -51,7 +51,10 @@ def test_api_pages_cover_every_public_name(tmp_path):
         assert f"   {name}\n" in index, f"the API index does not list {name}"
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "start.md"], ids=named)
+TRIED = [ROOT / "README.md", DOCS / "start.md", *sorted((DOCS / "howto").glob("[!i]*.md"))]
+
+
+@pytest.mark.parametrize("page", TRIED, ids=named)
 def test_python_in_the_docs_runs(page, tmp_path):
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert blocks

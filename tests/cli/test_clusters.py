@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import relscape as rs
-from relscape.cli.guidance_report import guidance_scores
+from relscape.project.guidance_scores import guidance_scores
 
 TAGS = ["sunny", "mild", "frosty"]
 

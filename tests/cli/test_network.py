@@ -208,6 +208,62 @@ def test_missing_links_of_a_document(files, made):
     assert shown.out.count("known") == 2
 
 
+def test_documents_can_be_asked_either_way(files, made):
+    """The answer to the other question is the same model's, and leaves out the links of that direction."""
+    told = files("network", "suggest", made, "d00", "--incoming", "-n", 23, "--json").json
+    assert told["direction"] == "in"
+    sources = {source for source, target in linked() if target == "d00"}
+    assert sources and {link["id"] for link in told["suggestions"]["d00"]}.isdisjoint(sources)
+    assert "d00 may be linked to by" in files("network", "suggest", made, "d00", "--incoming").out
+    assert "d00 may link to" in files("network", "suggest", made, "d00", "--outgoing").out
+
+
+def test_other_columns_of_texts_are_kept(files):
+    lines = Path("docs.csv").read_text().splitlines()
+    years = [f"{line},{2000 + at}" for at, line in enumerate(lines[1:])]
+    Path("docs.csv").write_text("\n".join([f"{lines[0]},year", *years]) + "\n")
+    done = files("network", "docs.csv", "links.csv", "--text", "abstract", "--id", "doc", *QUICK)
+    assert done.code == 0, done.err
+    group = rs.Map.load("map").group("doc")
+    years_of = dict(zip(group.ids.tolist(), group.fields["year"], strict=True))
+    assert "abstract" not in group.fields
+    assert all(years_of[line.partition(",")[0]] == 2000 + at for at, line in enumerate(lines[1:]))
+
+
+def test_held_out_links_stand_beside_simple_rankings(files):
+    options = ("--text", "abstract", "--id", "doc", "--hold-out", "0.2")
+    done = files("network", "docs.csv", "links.csv", *options, *QUICK)
+    assert "\ncontents alone " in done.out
+    assert "\npopularity " in done.out
+    scores = rs.Map.load("map").scores["held_out"]
+    model = rs.ContentOnly().fit(rs.read_text("docs.csv", "abstract", "doc"), kept_of(rs.Map.load("map")))
+    held_out = [pair for pair in linked() if pair not in set(kept_of(rs.Map.load("map")))]
+    assert scores["contents alone"]["mean_rank"] == pytest.approx(model.rank(held_out).mean_rank)
+    targets = [target for _, target in kept_of(rs.Map.load("map"))]
+    counts = {name: targets.count(name) for name in rs.Map.load("map").group("doc").ids}
+    ranks = []
+    for source, target in held_out:
+        others = [count for name, count in counts.items() if name not in (source, target)]
+        before, level = (np.array(others) > counts[target]).sum(), (np.array(others) == counts[target]).sum()
+        ranks.append(1 + before + level / 2)
+    assert scores["popularity"]["mean_rank"] == pytest.approx(np.mean(ranks))
+
+
+def kept_of(joint):
+    ids = joint.group("doc").ids
+    return [(ids[i], ids[j]) for i, j in zip(*joint.relations["links"].matrix.nonzero(), strict=True)]
+
+
+def test_a_single_new_text_needs_no_id(files, made):
+    Path("new.csv").write_text("abstract\nbread jam honey and jam\n")
+    told = files("network", "suggest", made, "new.csv", "-n", 4, "--json")
+    assert told.code == 0, told.err
+    ((_, found),) = told.json["suggestions"].items()
+    assert {int(link["id"][1:]) % 3 for link in found} == {1}
+    assert files("place", made, "new.csv", "-o", "grown").code == 0
+    refused(files("network", "suggest", made, "new.csv", "--id", "doc"), "doc")
+
+
 def test_a_name_on_the_map_is_a_document_whatever_it_looks_like(files):
     """Titles make ids: one with a question mark, one that is a file's name, too."""
     for name in ("docs.csv", "links.csv"):
@@ -359,7 +415,6 @@ def test_bad_questions(files, made, pairs):
     refused(files("network", "suggest", made, "d99"), "d99")
     refused(files("network", "suggest", made, "nowhere.csv"), "nowhere.csv")
     refused(files("network", "suggest", made, "docs.csv", "d01"), "d01", "no such file")
-    refused(files("network", "suggest", made, "d01", "--incoming"), "--direction in")
     refused(files("network", "suggest", made, "d01", "--text", "abstract"), "--text")
     refused(files("network", "suggest", made, "docs.csv", "--known"), "--known")
     refused(files("network", "suggest", made, "d01", "-n", 0), "top")

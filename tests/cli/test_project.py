@@ -242,7 +242,7 @@ def test_a_draft_that_can_be_mapped_right_away(relscape, study):
     done = relscape("init", "images.csv", "tags.csv")
     assert done.code == 0, done.err
     assert "image to tag" in done.out
-    assert done.out.rstrip().endswith("relscape project")
+    assert done.out.rstrip().endswith("relscape run")
     drafted = read_study("relscape.toml")
     assert drafted.kinds["image"].features == ("f_warm", "f_noise")
     assert drafted.kinds["image"].label == "album"

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
+from tests.explorer.browser import LAPTOP, NO_BROWSER, browser_path, new_page, open_map, running_browser
 
 import relscape as rs
 from relscape.data import Relation
 from relscape.datasets import make_cohorts
 from relscape.explorer.exhibit import Exhibit
-from relscape.explorer.page import load_page
+from relscape.explorer.launch import open_explorer
+from relscape.explorer.page import is_built, load_page
 from relscape.explorer.security import Address
 from relscape.explorer.server import make_app
 from relscape.maps import Group, Map
@@ -170,3 +172,53 @@ def finished():
         raise AssertionError("the job does not end")
 
     return wait
+
+
+# ---------------------------------------------------------------------- a real browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A browser for the tests of a file."""
+    pytest.importorskip("playwright", reason="playwright is not installed; the extra dev has it")
+    if browser_path() is None:
+        pytest.skip(NO_BROWSER)
+    if not is_built():
+        pytest.skip("the explorer's page was not built here; install relscape again, or build it in web/")
+    with running_browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def served(browser):
+    """Serve exhibits until the tests of a file have ended; gives the address."""
+    running = []
+
+    def serve(*exhibits):
+        running.append(open_explorer(exhibits, port=0, browser=False))
+        return running[-1].url
+
+    yield serve
+    for explorer in running:
+        explorer.stop()
+
+
+@pytest.fixture
+def opened(browser):
+    """Open a map in the browser; at the end, nothing must have been complained about."""
+    pages = []
+
+    def open_(url, size=LAPTOP, script=None, expect_complaints=False, **options):
+        page = new_page(browser, size, **options)
+        if not expect_complaints:
+            pages.append(page)
+        if script is not None:
+            page.add_init_script(script)
+        open_map(page, url)
+        return page
+
+    yield open_
+    complaints = [complaint for page in pages for complaint in page.complaints]
+    for context in browser.contexts:
+        context.close()
+    assert complaints == []

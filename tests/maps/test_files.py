@@ -71,6 +71,14 @@ def test_a_directory_is_not_a_file(tmp_path: Path) -> None:
         pass
 
 
+def test_a_device_or_a_pipe_is_never_replaced(tmp_path: Path) -> None:
+    """A superuser's /dev/null would become a file."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StorageError, match="a device or a pipe"), atomic_file(tmp_path / "pipe"):
+        pass
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def test_a_directory_is_replaced_in_one_step(tmp_path: Path, swap: str) -> None:
     target = tmp_path / "deep" / "map"
     replace_directory(target, _writer("one"), _owned)

@@ -266,6 +266,17 @@ def test_a_few_of_many_samples_are_drawn_from_all_cohorts_alike(rng):
     assert_allclose(np.bincount(codes[drawn] + 1), [250, 2500, 2250], atol=1)
 
 
+@pytest.mark.parametrize(("variant", "taken"), [("E2", "momentum"), ("E3", "momentum"), ("E4", "lbfgs")])
+def test_quick_sums_are_taken_where_there_are_any(blobs, labels, variant, taken, monkeypatch):
+    """Momentum ends as low as L-BFGS; which is taken beyond so many samples depends on what is summed."""
+    monkeypatch.setattr("relscape.models.cova_fitting.EXACT_POINTS", len(blobs) - 1)
+    chosen = model(variant).fit(blobs, labels)
+    ways = {name: model(variant, solver=name).fit(blobs, labels) for name in ("lbfgs", "momentum")}
+    assert np.array_equal(chosen.embedding_, ways[taken].embedding_)
+    lowest = {name: fitted.solve_result_.value for name, fitted in ways.items()}
+    assert lowest["momentum"] < 1.01 * lowest["lbfgs"]
+
+
 # ---------------------------------------------------------------------- the conditional form
 
 

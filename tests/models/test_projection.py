@@ -208,7 +208,7 @@ def test_new_things_come_to_their_own_place(tables, guidance, rng):
 
 
 @pytest.mark.parametrize("solver", ["dense", "whitened"])
-def test_reference_is_the_elimination_of_the_others(tables, guidance, solver):
+def test_reference_is_the_elimination_of_the_others(tables, guidance, solver, rng):
     guidance = positive(guidance)
     model = HeterogeneousProjection(2, 0.01, "reference", "text", solver=solver).fit(tables, guidance)
     _, A, B = brute(tables, guidance, 0.01)
@@ -219,6 +219,10 @@ def test_reference_is_the_elimination_of_the_others(tables, guidance, solver):
     assert_allclose(model.eigenvalues_, eigh(S, B[np.ix_(own, own)], eigvals_only=True)[:2], atol=1e-8)
     P = stacked(model.projections_)
     assert_allclose(P.T @ A @ P, np.diag(model.eigenvalues_), atol=1e-8)
+    for p in P.T:
+        moved = p.copy()
+        moved[free] += 0.01 * rng.normal(size=free.size)
+        assert moved @ A @ moved > p @ A @ p
 
 
 def test_tags_sit_at_the_weighted_mean_of_their_images(tables, rng):
@@ -255,7 +259,8 @@ def test_labels_as_a_kind_are_linear_discriminant_analysis(rng):
     assert_allclose(model.eigenvalues_, ratios[:2], atol=1e-8)
     peer = LinearDiscriminantAnalysis(solver="eigen", n_components=2).fit(X, y).transform(X)
     for axis in range(2):
-        assert abs(np.corrcoef(peer[:, axis], model.embeddings_["x"][:, axis])[0, 1]) == pytest.approx(1.0)
+        alike = abs(np.corrcoef(peer[:, axis], model.embeddings_["x"][:, axis])[0, 1])
+        assert alike == pytest.approx(1.0, abs=1e-8)
 
 
 def test_unbounded_guidance_is_refused_and_its_ridge_repairs_it(rng):
@@ -285,6 +290,13 @@ def test_signed_degrees_need_a_positive_size(tables, guidance):
 
 
 # ---------------------------------------------------------------------- degenerate cases
+
+
+def test_what_is_only_dissimilar_is_pushed_apart():
+    """One pair, (y − y')² at most twice the size of both: μ = −2, the lowest there is."""
+    model = HeterogeneousProjection(1, 0).fit({"x": [[3.0], [1.0]]}, {("x", "x"): [[0, -1], [-1, 0]]})
+    assert_allclose(model.eigenvalues_, [-2.0], atol=1e-12)
+    assert_allclose(model.embeddings_["x"].ravel(), [0.5**0.5, -(0.5**0.5)], atol=1e-12)
 
 
 def test_null_directions_are_never_axes(rng):

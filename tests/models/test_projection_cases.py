@@ -49,6 +49,8 @@ def test_lpp(views, graph):
     assert_allclose(np.abs(model.projection_), np.abs(vectors[:, :3]), atol=1e-8)
     assert_allclose(model.mean_, 0.0)
     assert_allclose(model.transform(X[:4]), model.embedding_[:4])
+    alone = HeterogeneousProjection(3, 0, "reference", center=False).fit({"x": X}, {("x", "x"): graph})
+    assert_allclose(alone.eigenvalues_, values[:3], atol=1e-8)
 
 
 def test_multi_view_lpp(views, graph):

@@ -234,3 +234,20 @@ def test_what_cannot_be_used_is_refused(rng):
         Linkage(Q[:2, :2], 1.0, 0.1)
     with pytest.raises(DataError, match="7 places for 6 documents"):
         Linkage(Q, 1.0, 0.1).value_and_gradient_of(np.zeros((7, 2)), triples)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("spread", [0.01, 1.0, 30.0])
+def test_the_cost_of_links_and_its_gradient_keep_their_bounds(rng, kernel, spread):
+    """0 ≤ mean hinge ≤ 1 + margin, forces cancel, and a Cauchy probability moves by at most 1/4 a unit."""
+    n, margin = 30, 2.0
+    H = spread * rng.normal(size=(n, 3))
+    for _ in range(20):
+        i, j, other = rng.choice(n, 3, replace=False)
+        cost = Linkage(None, 0.0, margin, kernel, np.float64)
+        value, gradient = cost.value_and_gradient_of(H, np.array([[i, j, other]]))
+        assert 0 <= value.link <= n * (1 + margin) * (1 + 1e-9)
+        assert np.allclose(gradient.sum(axis=0), 0, atol=1e-9 * max(1.0, np.abs(gradient).max()))
+        if kernel == "cauchy":
+            lengths = np.linalg.norm(np.delete(gradient, i, axis=0), axis=1) / n
+            assert lengths.max() <= 2 * 0.25

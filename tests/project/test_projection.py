@@ -17,7 +17,7 @@ from relscape.project.experiments import experiment
 from relscape.project.projection import PROCEDURES
 from relscape.project.projection_data import Further, Study, dealt, study_of
 from relscape.project.projection_dissimilar import told_apart
-from relscape.project.projection_measures import averaged, measures_of, tables
+from relscape.project.projection_measures import averaged, measures_of, satisfaction_of, tables
 from relscape.project.projection_pictures import all_pictures, axes_pictures
 from relscape.project.projection_runs import Fit, candidates, kept_or_done, model_of, prepared
 from relscape.project.projection_verdicts import RULES
@@ -199,6 +199,18 @@ def test_a_fit_is_chosen_on_training_and_judged_on_test(study):
     assert 0.0 <= told["Rand, 2"] <= 1.0
 
 
+def test_a_fit_may_be_chosen_by_what_is_satisfied(study, tmp_path):
+    parts = dealt(study, 0.2, 1.0, 0)
+    by = fit()._replace(score="satisfaction")
+    kept = kept_or_done(by, study, parts, tmp_path, True)
+    tried, _ = candidates(study, parts, by)
+    assert kept["chosen"]["score"] == max(one.score for one in tried)
+    assert [one.score for one in tried] != [one.score for one in candidates(study, parts, fit())[0]]
+    told = satisfaction_of(kept, "chosen: ")
+    assert told["chosen: closest half, test"] == measures_of(kept)["closest half, test"]
+    assert kept_or_done(fit(), study, parts, tmp_path, False) is None
+
+
 def test_fewer_axes_are_chosen_among_fewer(study):
     parts = dealt(study, 0.2, 1.0, 0)
     whole, one = (kept_or_done(fit(axes=axes), study, parts, None, True) for axes in ((1, 2), (1,)))
@@ -306,7 +318,8 @@ def outcome(claim, found):
 
 
 @pytest.mark.parametrize(
-    ("claim", "measure"), [("P2", "satisfied, train"), ("P3", "satisfied, test"), ("P5", "NDCG")]
+    ("claim", "measure"),
+    [("P2", "chosen: satisfied, train"), ("P3", "chosen: satisfied, test"), ("P5", "NDCG")],
 )
 def test_better_is_beyond_two_standard_errors_of_the_better_cca(claim, measure):
     assert outcome(claim, rows(measure, [0.6, 0.7], [0.2, 0.3], [0.5, 0.61])) == "reached"
@@ -318,16 +331,24 @@ def test_better_is_beyond_two_standard_errors_of_the_better_cca(claim, measure):
     assert outcome(claim, good + bad) == "not reached"
     small = rows(measure, [0.1], [0.9], [0.9], training=10)
     assert outcome(claim, good + small) == "reached"
+    assert RULES[claim](bad)[1].endswith("(better than CCA)")
+
+
+def test_methods_with_fewer_splits_than_others_wait():
+    found = rows("NDCG", [0.6, 0.7], [0.2, 0.3], [0.5, 0.6], further=[0.9])
+    assert outcome("P5", found) == "reached"
+    assert outcome("P9", found) == "not tested"
+    assert outcome("P5", rows("NDCG", [0.6], [0.2, 0.3], [0.5, 0.6])) == "not tested"
 
 
 def test_the_closest_half_counts_with_and_without_further_guidance():
-    key = "closest half, train"
+    key = "chosen: closest half, train"
     assert outcome("P1", rows(key, [0.91], [0.5], [0.5], further=[0.95])) == "reached"
     assert outcome("P1", rows(key, [0.91], [0.5], [0.5], further=[0.89])) == "not reached"
 
 
 def test_further_guidance_may_not_harm_and_should_help():
-    key = "satisfied, train"
+    key = "chosen: satisfied, train"
     assert outcome("P4", rows(key, [0.9], [0.5], [0.5], further=[0.895])) == "reached"
     assert outcome("P4", rows(key, [0.9], [0.5], [0.5], further=[0.885])) == "not reached"
     assert outcome("P4", rows(key, [0.9], [0.5], [0.5])) == "not tested"
@@ -381,9 +402,10 @@ def test_clusters_are_compared_for_every_number():
 
 
 def test_a_second_is_a_second():
-    assert outcome("P12", [record("reference", seconds=0.9)]) == "reached"
-    assert outcome("P12", [record("reference"), record("reference + x", seconds=1.1)]) == "not reached"
-    assert outcome("P12", [record("CCA")]) == "not tested"
+    assert outcome("P12", [record("reference", seconds=0.9, NDCG=[0.5])]) == "reached"
+    slow = record("reference + x", seconds=1.1, NDCG=[0.5])
+    assert outcome("P12", [record("reference", NDCG=[0.5]), slow]) == "not reached"
+    assert outcome("P12", [record("CCA", NDCG=[0.5])]) == "not tested"
 
 
 def test_dissimilar_pairs_are_judged_on_two_axes():
@@ -422,4 +444,4 @@ def test_pictures_show_curves_guess_and_spread():
 
 def test_tables_hold_all_measures():
     shown = tables("A title", [1, 2], [5])
-    assert [len(names) for names in shown.values()] == [5, 8, 3]
+    assert [len(names) for names in shown.values()] == [5, 8, 8, 3]

@@ -77,9 +77,15 @@ def test_the_file_of_the_design(folder):
 
 def test_every_method_can_be_named_with_its_parameters():
     for name, entry in METHODS.items():
-        parameter = next(iter(entry.model_class()().get_params()))
-        study = parsed(f'[kinds.a]\n[models.m]\nmethod = "{name}"\n{parameter} = 1\n')
-        assert study.models["m"].method == name
+        usual = entry.model_class()().get_params(deep=False)
+        parameter = next(key for key, value in usual.items() if type(value) in (int, float))
+        text = f'[kinds.a]\n[models.m]\nmethod = "{name}"\n{parameter} = '
+        study = parsed(f"{text}3\n")
+        assert (study.models["m"].method, study.models["m"].parameters) == (name, {parameter: 3})
+        with pytest.raises(
+            InputError, match=rf"\[models.m\] {parameter}: 'many' is a text; expected a number"
+        ):
+            parsed(f'{text}"many"\n')
         with pytest.raises(InputError, match=r"\[models.m\], of method"):
             parsed(f'[kinds.a]\n[models.m]\nmethod = "{name}"\nno_such_thing = 1\n')
 

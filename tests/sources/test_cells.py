@@ -139,6 +139,13 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         file["X/indices"][:] = indices
     with pytest.raises(DataError, match="do not fit together"):
         rs.read_anndata(tmp_path / "c.h5ad")
+    with h5py.File(tmp_path / "odd.h5ad", "w") as file:
+        file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+        for part in ("obs", "var"):
+            file.create_group(part).attrs.update({"encoding-type": "strange", "encoding-version": ""})
+        file["X"] = np.eye(3)
+    with pytest.raises(FormatError, match=r"odd.h5ad: what it says of obs and var cannot be read"):
+        rs.read_anndata(tmp_path / "odd.h5ad")
     with h5py.File(tmp_path / "c.h5ad", "a") as file:
         del file["X/data"]
     with pytest.raises(FormatError, match=r"c.h5ad is not an AnnData file that can be read"):

@@ -158,6 +158,10 @@ def test_an_exported_map_comes_back(tmp_path: Path) -> None:
             "attribute 'n' of a node is 'x'",
         ),
         (
+            '<key id="n" for="node" attr.name="n" attr.type="int"><default>x</default></key><graph/>',
+            "the default of the attribute 'n' is 'x'",
+        ),
+        (
             '<key id="w" for="edge" attr.name="weight" attr.type="double"/><graph><node id="a"/>'
             '<node id="b"/><edge source="a" target="b"><data key="w">-2</data></edge></graph>',
             "the edge from 'a' to 'b' has the weight -2.0",

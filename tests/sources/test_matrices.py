@@ -196,3 +196,41 @@ def test_other_things_than_one_matrix(tmp_path: Path) -> None:
         rs.read(tmp_path / "a.mtx", weight="n")
     with pytest.raises(ParameterError, match="for tables of pairs"):
         rs.read(tmp_path / "a.mtx", allow_negative=True)
+
+
+HEAD = "%%MatrixMarket matrix coordinate real general\n% made by hand\n3 3 2\n1 1 1.5\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("2 2 6.886E\n", "2 2 6.886E"),
+        ("2 2\n", "2 2"),
+        ("2 2 1d5\n", "2 2 1d5"),  # read as 1 by scipy
+        ("2 2 1 7\n", "2 2 1 7"),
+        ("2 x 1\n", "2 x 1"),
+    ],
+)
+def test_lines_that_are_no_entries_are_refused_by_number(tmp_path: Path, line: str, shown: str) -> None:
+    path = tmp_path / "a.mtx"
+    path.write_text(HEAD + line)
+    with pytest.raises(FormatError, match=rf"a\.mtx, line 5: '{shown}' is not an entry"):
+        rs.read_matrix(path)
+    whole = HEAD.replace(" real ", " integer ").replace("1.5", "1")
+    path.write_text(whole + "2 2 1.5\n")
+    with pytest.raises(FormatError, match=r"line 5: '2 2 1\.5'"):
+        rs.read_matrix(path)
+
+
+def test_lines_across_pieces_blanks_and_odd_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from relscape.sources import market
+
+    monkeypatch.setattr(market, "_CHUNK", 7)
+    path = tmp_path / "a.mtx"
+    body = "1 1 1.5\n\n  2\t2   .25e+1 \n3 1 4.\n3 2 1E-2"
+    path.write_text(HEAD.replace("3 3 2\n1 1 1.5\n", "3 3 4\n") + body)
+    expected = [[1.5, 0, 0], [0, 2.5, 0], [4, 0.01, 0]]
+    assert rs.read_matrix(path).matrix().toarray().tolist() == expected
+    path.write_text(path.read_text().replace("2\t2", "99999999999999999999 2"))
+    with pytest.raises(FormatError, match="out of range"):
+        rs.read_matrix(path)

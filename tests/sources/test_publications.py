@@ -192,8 +192,34 @@ def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"w.jsonl, line 1: expected an object"):
         rs.read_publications(tmp_path / "w.jsonl")
     lines(tmp_path / "w.jsonl", [{"title": "x", "authors": "Ada"}])
-    with pytest.raises(DataError, match=r"w.jsonl, line 1: authors are 'Ada'; expected a list"):
+    with pytest.raises(DataError, match=r"w.jsonl, line 1: authors is 'Ada'; expected a list"):
         rs.read_publications(tmp_path / "w.jsonl")
     (tmp_path / "e.bib").write_text("% nothing\n")
     with pytest.raises(DataError, match=r"e.bib.*there are no publications"):
         rs.read_publications(tmp_path / "e.bib")
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"references": "W1"}, "references is 'W1'; expected a list"),
+        ({"keywords": 7}, "keywords is '7'; expected a list"),
+        ({"abstract_inverted_index": {"word": 3}}, "abstract_inverted_index: word is '3'; expected a list"),
+    ],
+)
+def test_fields_of_other_forms_are_refused_by_line(tmp_path: Path, told: dict, message: str) -> None:
+    lines(tmp_path / "w.jsonl", [{"id": "a", "title": "some words", "authors": ["Ada"], **told}])
+    with pytest.raises(DataError, match=rf"w.jsonl, line 1[:,] {message}"):
+        rs.read_publications(tmp_path / "w.jsonl")
+
+
+def test_venues_and_keywords_as_plain_texts(tmp_path: Path) -> None:
+    told = {"title": "some words", "authors": ["Ada"]}
+    works = [
+        {**told, "id": "a", "host_venue": "Nature", "keywords": "kernels margins"},
+        {**told, "id": "b", "primary_location": "somewhere", "venue": "Mind"},
+        {**told, "id": "c", "primary_location": {"source": "Cell"}},
+    ]
+    data = rs.read_publications(lines(tmp_path / "w.jsonl", works))
+    assert data.entities["paper"].fields["venue"].tolist() == ["Nature", "Mind", "Cell"]
+    assert {"kernels", "margins"} <= set(data.entities["word"].ids)

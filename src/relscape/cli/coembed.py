@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import time
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +15,7 @@ import typer
 from relscape import progress
 from relscape.cli import reading
 from relscape.cli.console import next_step, print_json, say, telling_warnings
-from relscape.cli.preparing import on_map, prepared, size_told
+from relscape.cli.preparing import prepared
 from relscape.cli.reading import Reading
 from relscape.data import RelationalData
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
@@ -24,12 +23,10 @@ from relscape.maps import Map
 from relscape.maps.layout import METHODS as LAYOUTS
 from relscape.maps.store import check_target
 from relscape.models.registry import Method, method, methods
+from relscape.project.relation_fitting import fitted_maps, on_map, size_told
 from relscape.protocols import AnyArray
 
 __all__ = ["coembed", "model_parameters"]
-
-_SECONDS_A_PAIR = 3e-8
-_SECONDS_A_CELL, _USUAL_ITERATIONS = 1e-8, 500
 
 _METHODS = methods("coembedding", "multicode")
 
@@ -183,40 +180,19 @@ def _model(chosen: Method, dimensions: int, letters: str | None, given: list[str
 
 
 def _fitted_maps(model: Any, title: str, data: RelationalData) -> list[Map]:
-    """Fit a model and give its map, or one a block if asked for; axes that do not exist are an error."""
-    sizes, pairs = size_told(data)
-    progress.note(f"{title} of {sizes} things, {pairs:,} pairs: {_expected(model, data, pairs)}")
-    with progress.task(title), warnings.catch_warnings():
-        warnings.filterwarnings("error", "n_components=.* the others are zero", RelscapeWarning)
-        try:
-            model.fit(data)
-        except (RelscapeWarning, ParameterError) as error:
-            if "n_components" not in str(error):
-                raise
-            raise ParameterError(_in_options(str(error))) from None
-    maps: list[Map] = model.to_maps() if hasattr(model, "to_maps") else [model.to_map()]
-    return maps
+    """Fit a model, and complain of axes that do not exist in the command line's words."""
+    try:
+        return fitted_maps(model, title, data)
+    except (RelscapeWarning, ParameterError) as error:
+        if "n_components" not in str(error):
+            raise
+        raise ParameterError(_in_options(str(error))) from None
 
 
 def _in_options(message: str) -> str:
     """Say in the command line's words what a model says in Python's."""
     message = re.sub(r" \(n_samples=\d+, n_features=\d+\)|; the others are zero", "", message)
     return message.replace("n_components=", "--dimensions ")
-
-
-def _expected(model: Any, data: RelationalData, pairs: int) -> str:
-    """Guess the time of a fit, as measured on an ordinary machine.
-
-    Decompositions go by the pairs; a likelihood, with its restarts, by all pairs that there could be.
-    """
-    if hasattr(model, "n_restarts"):
-        cells = sum(float(np.prod(r.matrix.shape, dtype=float)) for r in data.relations.values())
-        seconds = _SECONDS_A_CELL * cells * model.n_restarts * min(model.max_iterations, _USUAL_ITERATIONS)
-    else:
-        seconds = _SECONDS_A_PAIR * pairs * (10 + model.n_components) * getattr(model, "max_evaluations", 1)
-    if seconds < 10:
-        return "a few seconds"
-    return f"about {seconds / 60:.0f} minutes" if seconds > 90 else f"about {seconds:.0f} seconds"
 
 
 def model_parameters(model_class: type[Any], given: list[str], options: Sequence[str] = ()) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,17 +16,16 @@ from relscape.cli.cohort_report import report
 from relscape.cli.console import telling_warnings
 from relscape.cli.guides import read_anchors, read_links, read_prototypes
 from relscape.cli.reading import Reading
-from relscape.cli.samples import Samples, read_samples
+from relscape.cli.samples import read_samples
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Map
 from relscape.maps.store import check_target
+from relscape.project.costs import cohort_seconds, time_told
+from relscape.project.given_samples import METRICS, Samples, compared_by
 
 __all__ = ["cohorts"]
 
-METRICS = ("euclidean", "cosine")
 _VARIANTS = {name.lower(): name for name in ("E1", "E2", "E3", "E4", "P1", "P2", "P3", "P4", "eigen")}
-# Seconds, as measured on an ordinary machine: a sample's neighbours and scores, and all its iterations.
-_SECONDS_A_SAMPLE, _SECONDS_A_DESCENT = 4e-4, 5e-3
 
 Label = Annotated[
     str | None,
@@ -180,30 +178,15 @@ def _model(
 def _measured(
     model: Any, samples: Samples, metric: str | None, prototypes: str, linked: bool, given: list[str]
 ) -> None:
-    """Set how samples, and cohorts, are compared, and where prototypes lie.
-
-    Relations and texts are compared by direction unless said otherwise: how long a text is says little.
-    """
-    from relscape.matrix.affinity import GaussianAffinity
-    from relscape.models.prototypes import MeanPrototypes, prototype_settings
-
-    chosen = metric or ("cosine" if samples.sparse else "euclidean")
+    """Set where prototypes lie, and how samples and cohorts are compared."""
     if Path(prototypes).is_file() or _names_a_file(prototypes):
         model.set_params(prototypes=read_prototypes(prototypes, samples.labels, model.n_components))
     else:
-        settings = prototype_settings(prototypes)
-        if chosen == "cosine" and not linked and not isinstance(settings, MeanPrototypes):
-            settings = replace(settings, dissimilarity="cosine")
-            model.set_params(prototypes=settings)
-        else:
-            model.set_params(prototypes=prototypes)
-    if any(setting.startswith("affinity=") for setting in given):
-        if metric is not None:
-            raise ParameterError(f"--metric {metric} and --param affinity=... say the same; give one.")
-    elif chosen == "cosine":
-        most = max((len(samples.things) - 1) / 3, 1.0)
-        perplexity = min(float(model.n_neighbors), most)
-        model.set_params(affinity=GaussianAffinity(perplexity=perplexity, metric="cosine"))
+        model.set_params(prototypes=prototypes)
+    weighed = any(setting.startswith("affinity=") for setting in given)
+    if weighed and metric is not None:
+        raise ParameterError(f"--metric {metric} and --param affinity=... say the same; give one.")
+    compared_by(model, samples, metric, linked=linked, keep_affinity=weighed)
 
 
 def _names_a_file(text: str) -> bool:
@@ -272,8 +255,4 @@ def _fitted(
 
 def _expected(model: Any, n: int, chooser: Any) -> str:
     fits = 1 if chooser is None else 45 if model.variant == "eigen" and chooser[0] == "preference" else 9
-    each = 0.0 if model.variant in ("E1", "eigen") else _SECONDS_A_DESCENT
-    seconds = n * (2 * _SECONDS_A_SAMPLE + fits * (each + _SECONDS_A_SAMPLE))
-    if seconds < 10:
-        return "a few seconds"
-    return f"about {seconds / 60:.0f} minutes" if seconds > 90 else f"about {seconds:.0f} seconds"
+    return time_told(cohort_seconds(model, n, fits))

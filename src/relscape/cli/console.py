@@ -23,7 +23,6 @@ from rich.progress import (
 from rich.table import Table
 
 from relscape.errors import RelscapeWarning
-from relscape.maps.state import plain
 from relscape.postgres import without_secrets
 
 __all__ = ["Bars", "aside", "complain", "next_step", "print_json", "print_table", "say", "telling_warnings"]
@@ -55,6 +54,8 @@ def next_step(command: str) -> None:
 
 def print_json(content: Mapping[str, Any]) -> None:
     """Print a result for machines."""
+    from relscape.maps.state import plain  # with the maps come numpy and others; a person's output needs none
+
     sys.stdout.write(without_secrets(json.dumps(content, ensure_ascii=False, default=plain)) + "\n")
 
 

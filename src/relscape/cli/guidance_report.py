@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from relscape import progress
 from relscape.cli.console import aside, next_step, print_json, print_table, say
-from relscape.data import Relation
 from relscape.errors import ParameterError
 from relscape.maps import Map
 from relscape.models.registry import methods
+from relscape.project.guidance_scores import GUIDANCE_COUNTS, guidance_scores
 
-__all__ = ["guidance_scores", "has_guidance", "print_guidance_scores", "tell_guidance_scores"]
+__all__ = ["has_guidance", "print_guidance_scores", "tell_guidance_scores"]
 
 # Scores by their names, as the heads of a table.
 _HEADS = {
@@ -24,7 +23,6 @@ _HEADS = {
     "ndcg": "NDCG",
     "guess_ndcg": "guess",
 }
-_COUNTS = ("similar_pairs", "dissimilar_pairs")
 _MEANING = (
     "closest half: of the similar pairs, those in the closest half of all pairs; 50% by chance.\n"
     "near, far: similar pairs nearer, dissimilar ones farther than the mean distance of all pairs.\n"
@@ -35,42 +33,6 @@ _MEANING = (
 def has_guidance(joint: Map) -> bool:
     """Tell whether a map is one of kinds that were projected under guidance."""
     return joint.model in {entry.class_name for entry in methods("projection").values()}
-
-
-def guidance_scores(joint: Map) -> dict[str, dict[str, Any]]:
-    """Measure a map by every relation it carries as guidance; figures without any pairs are left out."""
-    guidance = [relation for relation in joint.relations.values() if relation.matrix.nnz]
-    pairs = sum(relation.matrix.shape[0] * relation.matrix.shape[1] for relation in guidance)
-    progress.note(
-        f"scoring {pairs:,} pairs: about {max(1, round(7e-9 * joint.n_components * pairs))} seconds"
-    )
-    with progress.task("guidance", len(guidance)) as task:
-        scores = {}
-        for relation in guidance:
-            scores[relation.name] = _measured(joint, relation)
-            task.advance()
-    return scores
-
-
-def _measured(joint: Map, relation: Relation) -> dict[str, Any]:
-    from relscape.scores import guess_ndcg, guidance_satisfaction, ndcg
-
-    within = relation.rows == relation.columns
-    weights, rows = relation.matrix, joint.coordinates(relation.rows)
-    columns = None if within else joint.coordinates(relation.columns)
-    counts = [int(chosen.sum()) // (2 if within else 1) for chosen in (weights.data > 0, weights.data < 0)]
-    found = guidance_satisfaction(weights, rows, columns, thresholds=[1.0])
-    scores: dict[str, Any] = dict(zip(_COUNTS, counts, strict=True))
-    if counts[0]:
-        scores |= {
-            "closest_half": found.closest_half,
-            "nearer_than_mean": float(found.similar[0]),
-            "ndcg": ndcg(weights, rows, columns),
-            "guess_ndcg": guess_ndcg(weights, weights),
-        }
-    if counts[1]:
-        scores["farther_than_mean"] = float(found.dissimilar[0])
-    return scores
 
 
 def print_guidance_scores(scores: dict[str, dict[str, Any]]) -> None:
@@ -84,7 +46,7 @@ def print_guidance_scores(scores: dict[str, dict[str, Any]]) -> None:
 def _cell(name: str, figures: dict[str, Any]) -> str:
     if name not in figures:
         return "-"
-    if name in _COUNTS:
+    if name in GUIDANCE_COUNTS:
         return f"{figures[name]:,}"
     return f"{figures[name]:.3f}" if name.endswith("ndcg") else f"{figures[name]:.1%}"
 

@@ -11,6 +11,7 @@ import typer
 from relscape.cli.coembed import Json
 from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
 from relscape.errors import DataError, StorageError
+from relscape.maps.files import atomic_file
 
 __all__ = ["init"]
 
@@ -25,7 +26,7 @@ def init(
 ) -> None:
     """Look at tables and write a project file about them: kinds, features, relations.
 
-    It is a draft with comments, to be looked through; 'relscape project' reads it.
+    It is a draft with comments, to be looked through; 'relscape run' makes what it says.
     """
     from relscape.project.study import PROJECT_FILE, parse_study
     from relscape.project.study_draft import draft_study
@@ -43,8 +44,8 @@ def init(
             raise DataError(f"nothing here can be mapped. {why}.")
         text = written(draft, target.parent)
         parse_study(text, target)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        with atomic_file(target) as file:
+            file.write_text(text, encoding="utf-8")
     _report(draft, target, as_json)
 
 
@@ -81,12 +82,10 @@ def _report(draft: Any, target: Path, as_json: bool) -> None:
         print_table(["relation", "table", "joins", "weight"], joins)
     for path, reason in draft.left_out.items():
         aside(f"{path} is left out: {reason}.")
-    named = "" if target == Path("relscape.toml") else f" {quote(str(target))}"
-    if joins:
-        next_step(f"look at {target}, then  relscape project{named}")
-    else:
-        aside("no table says which things belong together; a map needs one.")
-        next_step(f"describe a relation in {target}, then  relscape project{named}")
+    named = "" if target == Path("relscape.toml") else f" -f {quote(str(target))}"
+    if not joins:
+        aside("no table says which things belong together, so that only one kind is mapped, by its features.")
+    next_step(f"look at {target}, then  relscape run{named}")
 
 
 def _described(kind: Any) -> str:

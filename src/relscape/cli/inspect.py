@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from relscape import progress
 from relscape.cli import reading
 from relscape.cli.cohort_report import print_scores
 from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
@@ -19,6 +18,7 @@ from relscape.data import Relation
 from relscape.data.labels import match
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Map, Neighbor
+from relscape.project.relation_scores import relation_scores
 from relscape.protocols import AnyArray
 
 __all__ = ["info", "neighbors", "score"]
@@ -150,7 +150,7 @@ def score(
     A map of cohorts carries its scores, which are printed. One of guided kinds is measured by the guidance it
     carries, unless files are named.
     """
-    from relscape.scores import class_word_error, gamma_terms, mean_rank, one_nn_error
+    from relscape.scores import class_word_error, one_nn_error
 
     if words is not None and label is None:
         raise ParameterError("--words needs classes: name their field with --label.")
@@ -182,20 +182,10 @@ def score(
         )
         truth = _truth(joint, source)
         left, right = joint.coordinates(truth.rows), joint.coordinates(truth.columns)
-        progress.note(_expected(truth))
         classes = None if label is None else _classes(joint, truth.rows, label)
-        with progress.task("Γ"):
-            gamma = gamma_terms(truth.matrix, left, right, k_rows, k_columns, ties)
+        scores = relation_scores(joint, truth, k_rows, k_columns, ties)
         if k_rows >= len(left) - 1 or k_columns >= len(right) - 1:
             aside("nearly all things count as near here: lower --k-rows and --k-columns.")
-        with progress.task("mean rank"):
-            rank = mean_rank(truth.matrix, left, right)
-        scores: dict[str, Any] = {
-            "gamma_loss": gamma.loss,
-            "gamma_pairs": gamma.pairs,
-            "gamma_ratio": gamma.ratio,
-            "mean_rank": rank,
-        }
         if classes is not None:
             scores["one_nn_error"] = one_nn_error(left, classes, random_state=seed)
             if words is not None:
@@ -245,12 +235,6 @@ def _classes(joint: Map, kind: str, label: str) -> AnyArray:
             f"--label {label}: {distinct:,} values among {len(fields[label]):,} things are no classes."
         )
     return fields[label]
-
-
-def _expected(truth: Relation) -> str:
-    """Guess the time of the mean rank, which looks at every pair of things."""
-    m, n = truth.matrix.shape
-    return f"scoring {m:,} × {n:,} things: about {max(1, round(8e-9 * m * n))} seconds"
 
 
 def _truth(joint: Map, source: Reading) -> Relation:

@@ -27,16 +27,16 @@ from relscape.cli.kg_source import (
 )
 from relscape.models.knowledge_state import CHECKPOINT, check_run_directory, checkpoint_in
 from relscape.models.knowledge_training import SHARES
+from relscape.project.costs import knowledge_seconds, time_told
 from relscape.sources.references import shown
 
 __all__ = ["app"]
 
 _MOST_SHOWN = 10  # overlapping relations
-# Seconds for one number of a vector, once a triple or corruption, as measured on an ordinary machine.
-_SECONDS_A_NUMBER = 2e-9
-_MATRIX_MODELS = ("RESCAL", "SE", "SMELinear", "SMEBilinear", "LFM", "TransR", "CTransR")
 
-app = typer.Typer(help="Knowledge graphs: facts as (head, relation, tail).", no_args_is_help=True)
+app = typer.Typer(
+    help="Knowledge graphs: facts as (head, relation, tail).", add_completion=False, no_args_is_help=True
+)
 
 Directory = Annotated[Path, typer.Argument(metavar="KG", help="Directory given to 'kg train'.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the model to write.")]
@@ -122,7 +122,7 @@ def train(
         estimator.check()
         check_run_directory(output)
         graph = read_graph(source, dataset, hold_out, inverse_safe, encoding, seed, query)
-        progress.note(f"{model} of {graph!r}: {_expected(estimator, len(graph.train))}")
+        progress.note(f"{model} of {graph!r}: {time_told(knowledge_seconds(estimator, len(graph.train)))}")
         progress.note(f"checkpoints are in {output / CHECKPOINT}; 'relscape kg resume {output}' goes on")
         estimator.fit(graph, checkpoints=output / CHECKPOINT, every=every)
         estimator.save(output)
@@ -198,15 +198,6 @@ app.command()(kg_queries.export)
 
 
 # ---------------------------------------------------------------------- telling
-
-
-def _expected(model: Any, n_triples: int) -> str:
-    """Guess the time of a training, as measured on an ordinary machine."""
-    width = model.n_components ** (2 if model.model in _MATRIX_MODELS else 1)
-    seconds = _SECONDS_A_NUMBER * width * n_triples * (1 + model.negatives) * model.n_epochs
-    if seconds < 10:
-        return "a few seconds"
-    return f"about {seconds / 60:.0f} minutes" if seconds > 90 else f"about {seconds:.0f} seconds"
 
 
 def _report(model: Any, output: Path, seconds: float, as_json: bool) -> None:

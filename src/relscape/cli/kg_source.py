@@ -12,7 +12,8 @@ import typer
 from relscape.data.triples import KnowledgeGraph
 from relscape.errors import FormatError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.models.knowledge_state import CHECKPOINT
-from relscape.sources.references import is_database, with_query
+from relscape.sources.references import with_query
+from relscape.sources.triples import read_graph_files
 
 __all__ = [
     "Dataset",
@@ -78,24 +79,10 @@ def read_graph(
         raise ParameterError("--inverse-safe says how to deal triples; give --hold-out with it.")
     if query is not None:
         source = with_query(source or "", query)
-    graph = _read(source, encoding) if source is not None else _dataset(str(dataset))
+    graph = read_graph_files(source, encoding) if source is not None else _dataset(str(dataset))
     if shares is not None:
         graph = graph.split(shares[0], shares[1], seed, inverse_safe)
     return graph
-
-
-def _read(given: str, encoding: str | None) -> KnowledgeGraph:
-    from relscape.sources.rdf import RDF_FORMATS
-    from relscape.sources.triples import read_facts
-
-    if is_database(given):
-        return KnowledgeGraph(read_facts(given))
-    source = Path(given)
-    if source.is_dir():
-        return KnowledgeGraph.from_directory(source, encoding=encoding)
-    if any(suffix in RDF_FORMATS for suffix in source.suffixes):
-        return KnowledgeGraph.from_rdf(source)
-    return KnowledgeGraph(read_facts(source, encoding))
 
 
 def _dataset(name: str) -> KnowledgeGraph:

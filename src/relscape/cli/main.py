@@ -10,26 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from relscape import __version__, progress
-from relscape.cli import (
-    clusters,
-    coembed,
-    cohorts,
-    demo,
-    doctor,
-    explore,
-    export,
-    init,
-    inspect,
-    kg,
-    move,
-    network,
-    picture,
-    placing,
-    project,
-    publish,
-    reproduce,
-    sets,
-)
+from relscape.cli.commands import Commands
 from relscape.cli.console import Bars, complain
 from relscape.errors import RelscapeError, RelscapeWarning
 
@@ -42,30 +23,11 @@ _UsageMistake: Any = next(base for base in typer.BadParameter.__mro__ if base.__
 
 app = typer.Typer(
     name="relscape",
+    cls=Commands,
     help="Put things of different kinds on one map, given only how they relate.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(demo.demo)
-app.command()(coembed.coembed)
-app.command()(cohorts.cohorts)
-app.command()(init.init)
-app.command()(project.project)
-app.command()(move.move)
-app.command()(placing.place)
-app.command()(inspect.neighbors)
-app.command()(clusters.clusters)
-app.command()(explore.explore)
-app.command()(picture.plot)
-app.command()(inspect.score)
-app.command()(inspect.info)
-app.command()(export.export)
-app.command()(publish.publish)
-app.command()(reproduce.reproduce)
-app.add_typer(kg.app, name="kg")
-app.add_typer(network.app, name="network")
-app.add_typer(sets.app, name="datasets")
-app.command()(doctor.doctor)
 
 
 def _show_version(wanted: bool) -> None:

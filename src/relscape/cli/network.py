@@ -16,22 +16,22 @@ from relscape.cli import network_queries, reading
 from relscape.cli.coembed import Json, Output, Parameters, Strict, model_parameters
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.network_queries import HEADER
-from relscape.cli.network_source import LinkTable, NetworkSource, links_for, parted
+from relscape.cli.network_source import LinkTable, NetworkSource, parted
 from relscape.cli.reading import Reading
-from relscape.errors import ParameterError, UnknownNameError
+from relscape.errors import ParameterError, UnknownNameError, listing
 from relscape.maps import Map
 from relscape.maps.layout import METHODS as LAYOUTS
 from relscape.maps.store import check_target
+from relscape.models.network_baselines import rank_simply
 from relscape.models.registry import Method, method, methods
+from relscape.project.costs import network_seconds, time_told
+from relscape.project.given_samples import links_for
 from relscape.scores.links import LinkReport
 
 __all__ = ["app"]
 
 _METHODS = methods("network")
 _LINKS_ALONE = "links"
-# Seconds for one pair of documents, over all steps of a usual training, as measured on an ordinary machine;
-# beyond so many documents each is compared with a sample.
-_SECONDS_A_PAIR, _MOST_COMPARED = 4e-6, 20_000
 
 
 class _FitUnlessNamed(TyperGroup):
@@ -47,6 +47,7 @@ class _FitUnlessNamed(TyperGroup):
 app = typer.Typer(
     cls=_FitUnlessNamed,
     help="Linked documents: a map of them (fit, the default), and which links are missing.",
+    add_completion=False,
     no_args_is_help=True,
 )
 
@@ -159,20 +160,24 @@ def fit(
             model.set_params(row_normalize=True)  # how long a text is says little
         kept, held_out = parted(pairs, hold_out, undirected, seed)
         n = len(samples.things)
-        progress.note(f"{chosen.title} of {n:,} {samples.things.kind}: {_expected(model, n)}")
+        expected = time_told(network_seconds(model, n))
+        progress.note(f"{chosen.title} of {n:,} {samples.things.kind}: {expected}")
         with progress.task(chosen.title):
             samples.name(model.fit(samples.X, links_for(samples, kept)))
         report = None if held_out is None else model.rank(held_out)
+        simple = {} if held_out is None else rank_simply(model, held_out)
         joint = model.to_map()
         if layout is not None:
             joint = joint.layout(layout)
         joint.provenance["source"] = samples.source
         if report is not None:
-            joint.scores["held_out"] = {"share": hold_out, "seed": seed, **report.to_dict()}
+            beside = {name: other.to_dict() for name, other in simple.items()}
+            joint.scores["held_out"] = {"share": hold_out, "seed": seed, **report.to_dict(), **beside}
         joint.save(place)
     if replaced:
         progress.note(f"replaced what was at {place}")
-    _tell(joint, len(kept), report, place, time.perf_counter() - started, as_json)
+    reports = {} if report is None else {"": report, **simple}
+    _tell(joint, len(kept), reports, place, time.perf_counter() - started, as_json)
 
 
 app.command()(network_queries.suggest)
@@ -203,19 +208,11 @@ def _model(
     return model_class(direction=direction, random_state=seed, **wanted, **parameters)
 
 
-def _expected(model: Any, n: int) -> str:
-    """Guess the time of a fit, as measured on an ordinary machine."""
-    seconds = _SECONDS_A_PAIR * n * min(n, _MOST_COMPARED) * hasattr(model, "max_iterations")
-    if seconds < 10:
-        return "a few seconds"
-    return f"about {seconds / 60:.0f} minutes" if seconds > 90 else f"about {seconds:.0f} seconds"
-
-
 # ---------------------------------------------------------------------- telling
 
 
 def _tell(
-    joint: Map, n_links: int, report: LinkReport | None, place: Path, seconds: float, as_json: bool
+    joint: Map, n_links: int, reports: dict[str, LinkReport], place: Path, seconds: float, as_json: bool
 ) -> None:
     kind = joint.groups[0]
     group = joint.group(kind)
@@ -234,12 +231,27 @@ def _tell(
         return
     dimensions = f"{joint.n_components} dimension{'s' if joint.n_components != 1 else ''}"
     say(f"{joint.model}: {len(group):,} {kind} and {n_links:,} links in {dimensions}: {place}")
-    if report is not None:
-        say(f"Where {report.n_links:,} links that were kept aside stand among all {len(group) - 1:,} others:")
-        print_table(HEADER, report.rows())
-        say("Where scores tie, ranks are realistic.")
+    source = joint.provenance["source"]
+    if source.get("form") == "table":
+        names = source["features"]
+        say(f"Contents are the columns {listing(names, 5)}; --text reads a column of texts instead.")
+    if source.get("turned"):
+        say("Its links run from what is cited to what cites it, as their publishers store them.")
+    if reports:
+        count = reports[""].n_links
+        say(f"Where {count:,} links that were kept aside stand among all {len(group) - 1:,} others:")
+        print_table(HEADER, [line for name, report in reports.items() for line in _lines(name, report)])
+        say(f"By {' and by '.join(list(reports)[1:])}: filtered, to compare with. Ties are realistic.")
         say("The map is made without them; leave --hold-out away to use all links.")
     say(f"Made in {seconds:.1f} s.")
     linked = np.asarray(group.fields["links out"]) + np.asarray(group.fields["links in"])
     query = quote(f"{kind}:{group.ids[int(linked.argmax())]}")
     next_step(f"relscape network suggest {place} {query}  or  relscape plot {place} --links")
+
+
+def _lines(name: str, report: LinkReport) -> list[tuple[str, ...]]:
+    """Give the lines of the model, raw and filtered, or the filtered one of what it is measured against."""
+    if not name:
+        return report.rows()
+    ((_, *figures),) = report.filtered.rows()
+    return [(name, *figures)]

@@ -32,8 +32,13 @@ def suggest(
     ],
     top: Annotated[int, typer.Option("--top", "-n", help="How many links for each.")] = 10,
     incoming: Annotated[
-        bool, typer.Option("--incoming", help="Of new documents: what may link to them.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--incoming/--outgoing",
+            help="What may link to them, or what they may link to.",
+            show_default="as the map was made; outgoing of new documents",
+        ),
+    ] = None,
     known: Annotated[bool, typer.Option("--known", help="Show known links among the others.")] = False,
     rows: reading.Rows = None,
     columns: reading.Columns = None,
@@ -56,19 +61,21 @@ def suggest(
         if _are_files(targets, joint):
             if known:
                 raise ParameterError("--known: new documents have no links that would be known.")
-            answers = _of_new(source, joint, model, top, incoming)
-            outward = not incoming
+            inward = bool(incoming)
+            answers = _of_new(source, joint, model, top, inward)
         else:
-            _refuse_for_known(source, incoming, model)
-            answers = _of_known(targets, joint, model, top, known)
-            outward = model.direction == "out"
+            _refuse_for_known(source)
+            inward = model.direction == "in" if incoming is None else incoming
+            answers = _of_known(targets, joint, model, top, known, inward)
     if as_json:
         told = {name: [link._asdict() for link in found] for name, found in answers.items()}
-        print_json({"map": str(map_path), "direction": "out" if outward else "in", "suggestions": told})
+        print_json({"map": str(map_path), "direction": "in" if inward else "out", "suggestions": told})
         return
     kind = joint.groups[0]
+    turned = bool(joint.provenance.get("source", {}).get("turned"))
+    verb = "may link to" if inward == turned else "may be linked to by"
     for name, found in list(answers.items())[:_MOST_SHOWN]:
-        say(f"{name} {'may link to' if outward else 'may be linked to by'}")
+        say(f"{name} {verb}")
         print_table([kind, "score", "probability", ""], [_line(link) for link in found])
     if len(answers) > _MOST_SHOWN:
         say(f"and {len(answers) - _MOST_SHOWN:,} more; --json tells all.")
@@ -96,19 +103,14 @@ def _are_files(targets: list[str], joint: Map) -> bool:
     return True
 
 
-def _refuse_for_known(source: Reading, incoming: bool, model: Any) -> None:
+def _refuse_for_known(source: Reading) -> None:
     options = [f"--{name}" for name in source.describe() if name != "files"]
     if options:
         raise ParameterError(f"{', '.join(options)}: for files of new documents; these are on the map.")
-    if incoming and model.direction == "out":
-        raise ParameterError(
-            "--incoming is for new documents: this map ranks what its own link to. Make it with --direction "
-            "in to rank what links to them."
-        )
 
 
 def _of_known(
-    targets: list[str], joint: Map, model: Any, top: int, known: bool
+    targets: list[str], joint: Map, model: Any, top: int, known: bool, incoming: bool
 ) -> dict[str, list[SuggestedLink]]:
     kind = joint.groups[0]
     group = joint.group(kind)
@@ -124,7 +126,7 @@ def _of_known(
     ]
     ids = group.ids[places]
     return {
-        target: model.predict_links(str(name), top, not known)
+        target: model.predict_links(str(name), top, not known, incoming)
         for target, name in zip(targets, ids, strict=True)
     }
 

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from relscape import progress
 from relscape.cli.reading import Reading, load_dataset
-from relscape.cli.samples import Samples, read_samples
-from relscape.data import EntitySet, Relation, RelationalData
+from relscape.cli.samples import read_samples
+from relscape.data import EntitySet, RelationalData
 from relscape.data.labels import match
 from relscape.data.link_splits import hold_out_links
 from relscape.data.links import link_relation, linked_documents, read_links
 from relscape.errors import DataError, ParameterError, RelscapeWarning, listing
 from relscape.maps import Map
 from relscape.models.registry import methods, revive
+from relscape.project.given_samples import Samples
 from relscape.protocols import IntArray
 from relscape.sources.references import public_name
 
-__all__ = ["LinkTable", "NetworkSource", "has_network", "links_for", "model_of", "parted"]
+__all__ = ["LinkTable", "NetworkSource", "has_network", "model_of", "parted"]
 
 _KIND = "document"
 # Data sets whose links run from what is cited to what cites it, as their publishers store them.
@@ -119,9 +119,10 @@ class NetworkSource:
 
     def _documents(self) -> Samples:
         if self.words is None:
-            return read_samples(
+            samples = read_samples(
                 self.contents, None, self.features, None, self.row_info, None, self.standardize
             )
+            return samples if self.row_info is not None else _with_other_columns(samples, self.contents)
         given = {"--text": self.contents.text, "--features": self.features, "--row-info": self.row_info}
         options = [name for name, value in given.items() if value] + ["--standardize"] * self.standardize
         if options:
@@ -147,6 +148,18 @@ class NetworkSource:
         options += [name for name, value in given.items() if value] + ["standardize"] * self.standardize
         if options:
             raise ParameterError(f"{', '.join(f'--{name}' for name in options)}: {why}.")
+
+
+def _with_other_columns(samples: Samples, source: Reading) -> Samples:
+    """Keep what else a table says of its texts, so that a map can be coloured by it."""
+    from relscape.sources.tables import read_fields
+
+    if source.text is None or source.id is None or not Path(source.files[0]).is_file():
+        return samples
+    ids, fields = read_fields(source.files[0], source.id, encoding=source.encoding, sheet=source.sheet)
+    others = {name: values for name, values in fields.items() if name != source.text}
+    things = samples.things.with_fields(ids, others)
+    return replace(samples, X=samples.X.with_entities(things), things=things)
 
 
 def _beside_words(source: Reading, words: str) -> Samples:
@@ -205,12 +218,10 @@ def _of_dataset(name: str, relation: str | None, undirected: bool) -> tuple[Samp
         )
     contents = data.only(relation or between[0])
     pairs = read_links(data.only(links.name), documents.ids, undirected)
-    told = {"form": "relation", "dataset": name, "relation": relation or between[0]}
+    told: dict[str, Any] = {"form": "relation", "dataset": name, "relation": relation or between[0]}
     told |= {"rows": contents.relation().rows, "columns": contents.relation().columns}
     if name in _CITED_FIRST and not undirected:
-        progress.note(
-            f"links of {name} run from what is cited to what cites it: 'may link to' is who may cite it"
-        )
+        told |= {"turned": True}
     return Samples(contents, documents, None, None, told), pairs
 
 
@@ -223,15 +234,6 @@ def parted(
     if not 0 < share < 1:
         raise ParameterError(f"--hold-out {share:g}: give a share between 0 and 1, such as 0.1.")
     return hold_out_links(pairs, share, seed, undirected)
-
-
-def links_for(samples: Samples, pairs: IntArray) -> Any:
-    """Give links as a model takes them beside contents: by position, or without contents by name."""
-    if samples.X is not None:
-        return pairs
-    n, kind = len(samples.things), samples.things.kind
-    table = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    return RelationalData([samples.things], [Relation("links", kind, kind, table)])
 
 
 # ---------------------------------------------------------------------- maps of networks

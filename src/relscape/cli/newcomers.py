@@ -10,11 +10,12 @@ import numpy as np
 from scipy.sparse import issparse
 
 from relscape.cli.reading import Reading
-from relscape.cli.samples import FEATURE, tell_of_gaps
+from relscape.cli.samples import tell_of_gaps
 from relscape.data import EntitySet, RelationalData
 from relscape.data.labels import as_text, match
 from relscape.errors import ParameterError, UnknownNameError, listing
 from relscape.maps import Map
+from relscape.project.given_samples import FEATURE
 from relscape.protocols import FloatArray, TextArray
 from relscape.sources.scaling import MISSING, original, without_gaps
 
@@ -30,6 +31,9 @@ def new_samples(source: Reading, old: Map, missing: str | None = None) -> Relati
     model = _model_of(old)
     kind, features = model.row_entities_.kind, model.column_entities_
     told = old.provenance.get("source", {})
+    if told.get("form") == "project":
+        told = told["kinds"].get(kind, {})
+        source = replace(source, id=source.id or told.get("id"))
     form = told.get("form", "relation" if issparse(model.features_) else "table")
     if missing is not None and form != "table":
         raise ParameterError("--missing is for maps that were made from a table of features.")
@@ -46,6 +50,10 @@ def new_samples(source: Reading, old: Map, missing: str | None = None) -> Relati
         measures = told.get("standardized")
         medians = medians if measures is None else original(medians, measures)
         return _new_lines(source, kind, features.ids, how, medians, old.group(kind).ids)
+    if form in ("text", "pairs"):  # of a project file, whose counts are scaled
+        things = _new_counts(source, kind, features.ids, told)
+        counts = RelationalData.from_matrix(things.features, kind, features.kind, things.ids, features.ids)
+        return counts.with_entities(replace(things, features=None, feature_names=None))
     data = source.read(features.ids) if source.is_text else source.read()
     return data if {kind, features.kind} == set(data.kinds) else renamed(data, kind, features.kind)
 

@@ -34,8 +34,8 @@ def plot(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
 ) -> None:
     """Draw a map with readable labels; one of cohorts with their prototypes, unless --color says else."""
-    from relscape.plot import draw_cohorts, draw_map, save_picture
-    from relscape.plot.cohorts import shows_cohorts
+    from relscape.plot import save_picture
+    from relscape.project.study_products import drawn
 
     joint = Map.load(map_path)
     if axes is not None and layout not in (None, "axes"):
@@ -43,13 +43,16 @@ def plot(
     if layout is not None or axes is not None:
         joint = joint.layout(layout or "axes", _two_axes(axes or "1,2", joint.n_components))
     target = output or Path(f"{map_path}".rstrip("/\\") + ".png")
-    sides = _two_numbers(size, "--size", "11x8")
-    if shows_cohorts(joint) and kinds is None and color is None and not links:
-        figure = draw_cohorts(joint, labels=labels, title=title, size=sides, full=full)
-    else:
-        figure = draw_map(
-            joint, kinds=kinds, color=color, labels=labels, title=title, size=sides, full=full, links=links
-        )
+    figure = drawn(
+        joint,
+        kinds=kinds,
+        color=color,
+        labels=labels,
+        title=title,
+        size=_two_numbers(size, "--size", "11x8"),
+        full=full,
+        links=links,
+    )
     save_picture(figure, target)
     if as_json:
         print_json({"picture": str(target)})

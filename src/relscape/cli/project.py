@@ -13,19 +13,17 @@ import typer
 from relscape import progress
 from relscape.cli.coembed import Json, Output, Parameters, Strict, model_parameters
 from relscape.cli.console import telling_warnings
-from relscape.cli.guidance_report import guidance_scores
 from relscape.cli.project_report import report, size_told
 from relscape.errors import ParameterError, RelscapeWarning
 from relscape.maps.store import check_target
+from relscape.project.costs import projection_seconds, time_told
+from relscape.project.guidance_scores import guidance_scores
 
 __all__ = ["project"]
 
 _RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 _DIMENSIONS = (2, 5, 10, 20)
 _FOLDS = 5
-# Seconds for each term of a product of matrices, as measured on an ordinary machine; of more features than so
-# many, so many directions are used; the eigenproblem of more coordinates than so many is not formed.
-_SECONDS_A_TERM, _MOST_FEATURES, _DIRECTIONS, _FORMED = 1e-9, 5_000, 300, 1_500
 
 
 def project(
@@ -97,7 +95,8 @@ def project(
         chosen = guided(loaded)
         tried: list[dict[str, Any]] = []
         fits = _FOLDS * len(_RIDGES) + 2 if tune else 1
-        progress.note(f"guided projection of {size_told(chosen)}: {_expected(model, chosen, fits)}")
+        expected = time_told(projection_seconds(model, chosen.data, fits))
+        progress.note(f"guided projection of {size_told(chosen)}: {expected}")
         with about(study.where(f"models.{name}" if name in study.models else "")):
             if tune:
                 model, tried = _tuned(model, chosen, options)
@@ -160,24 +159,3 @@ def _tuned(model: Any, chosen: Any, options: Mapping[str, Any]) -> tuple[Any, li
         for trial in sorted(choice.records, key=lambda trial: -trial.score)
     ]
     return clone(model).set_params(**best), tried
-
-
-def _expected(model: Any, chosen: Any, fits: int) -> str:
-    """Guess the time of all fits: a decomposition of every kind's features, and one of their coordinates."""
-    terms, width = 0.0, 0
-    for things in chosen.data.entities.values():
-        n, X = len(things), things.features
-        if X is None:
-            width += n
-            continue
-        d = X.shape[1]
-        few = d <= _MOST_FEATURES and model.rank is None
-        r = min(n, d) if few else min(n, d, model.rank or _DIRECTIONS)
-        terms += float(n) * d * min(n, d) if few else 10.0 * r * (X.nnz if hasattr(X, "nnz") else n * d)
-        width += r
-    pairs = sum(relation.matrix.nnz for relation in chosen.data.relations.values())
-    terms += float(pairs) * min(width, _FORMED) + float(min(width, _FORMED)) ** 3
-    seconds = _SECONDS_A_TERM * terms * fits
-    if seconds < 10:
-        return "a few seconds"
-    return f"about {seconds / 60:.0f} minutes" if seconds > 90 else f"about {seconds:.0f} seconds"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
@@ -285,7 +285,17 @@ class Reading:
         for key in open_keys:
             if merged[key] == getattr(Reading(), key) and key in remembered:
                 merged[key] = remembered[key]
-        return Reading(**merged)
+        filled = Reading(**merged)
+        # New texts need no ids: without their column they are numbered.
+        return replace(filled, id=None) if self.id is None and filled._lacks_ids() else filled
+
+    def _lacks_ids(self) -> bool:
+        """Tell whether a table of texts has no column of the name that ids should have."""
+        from relscape.sources.tables import read_table
+
+        if self.text is None or self.id is None or not self.files:
+            return False
+        return self.id not in read_table(list(self.files), encoding=self.encoding).column_names
 
 
 def named(files: Sequence[str] | None, database: str | None, query: str | None) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from relscape.cli.console import next_step, print_json, print_table, say
+from relscape.errors import ParameterError
+from relscape.project.campaign import NO_DATA, PAGE, run_all
 from relscape.project.experiments import experiments
 from relscape.project.report import report_tables, summary, write_results
 from relscape.project.runner import run_experiment
@@ -16,7 +18,7 @@ __all__ = ["reproduce"]
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="Name of an experiment, or 'list'.")],
+    name: Annotated[str, typer.Argument(help="Name of an experiment, 'all' of them, or 'list'.")],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder for the results.", show_default="results/NAME"),
@@ -26,11 +28,19 @@ def reproduce(
         list[str] | None,
         typer.Option(help="Of long experiments only these trainings, such as 'then/*'; again for more."),
     ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Of all: run also what has results.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
 ) -> None:
     """Run a published experiment again and say what was reached."""
     if name == "list":
         _list(as_json)
+        return
+    if name == "all":
+        if only:
+            raise ParameterError(
+                "--only chooses among the trainings of one experiment; name that instead of all."
+            )
+        _all(output or Path("results"), quick, again, as_json)
         return
     folder = output or Path("results") / name
     run = run_experiment(name, quick, folder, only or ())
@@ -51,6 +61,28 @@ def reproduce(
     for verdict in run.verdicts:
         say(f"{verdict.claim}, {verdict.text}: {verdict.outcome.upper()}. {verdict.why}.")
     say(f"Wrote {target} in {run.seconds:.0f} s.")
+    next_step("relscape reproduce list")
+
+
+def _all(folder: Path, quick: bool, again: bool, as_json: bool) -> None:
+    stages = run_all(folder, quick, again)
+    if as_json:
+        told = [
+            {"name": s.name, "state": s.state, "why": s.why, "verdicts": s.results.get("verdicts", [])}
+            for s in stages
+        ]
+        print_json({"experiments": told, "output": str(folder / PAGE)})
+        return
+    rows = []
+    for stage in stages:
+        outcomes = [verdict["outcome"] for verdict in stage.results.get("verdicts", ())]
+        counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in dict.fromkeys(outcomes))
+        rows.append((stage.name, stage.state, counts))
+    print_table(["experiment", "", "claims"], rows)
+    for stage in stages:
+        if stage.state == NO_DATA:
+            say(f"- {stage.name}: {stage.why}")
+    say(f"Wrote {folder / PAGE}.")
     next_step("relscape reproduce list")
 
 

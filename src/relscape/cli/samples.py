@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,62 +13,21 @@ from relscape.cli.console import aside
 from relscape.cli.reading import Reading, attach_fields
 from relscape.data import EntitySet, RelationalData
 from relscape.data.labels import as_text
-from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
+from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
-from relscape.protocols import AnyArray, FloatArray, TextArray
+from relscape.project.given_samples import (
+    COHORT,
+    LEARNED,
+    Samples,
+    check_cohorts,
+    cohort_labels,
+    refuse_names,
+)
+from relscape.protocols import AnyArray, FloatArray
 from relscape.sources.references import is_database
 from relscape.sources.scaling import MISSING, measure, standardized, uneven, without_gaps
 
-__all__ = ["FEATURE", "Samples", "read_samples", "tell_of_gaps"]
-
-# What a cohort model says of samples itself.
-COHORT = "cohort"
-LEARNED = (COHORT, "predicted", "placed")
-FEATURE = "feature"
-_MISSING = {"", "na", "nan"}
-
-
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """Samples as a cohort model takes them, and how they were read.
-
-    ``X`` is an array, of features called ``features``, or named data, whose names the model finds itself;
-    ``labels`` has the cohort of every sample.
-    """
-
-    X: Any
-    things: EntitySet
-    features: TextArray | None
-    labels: AnyArray | None
-    source: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def sparse(self) -> bool:
-        """Whether features are counts of relations or words, of which directions say more than lengths."""
-        return self.features is None
-
-    def name(self, model: Any) -> Any:
-        """Give a model that was fitted on the array the names of samples and features."""
-        if self.features is not None:
-            model.row_entities_ = self.things
-            model.column_entities_ = EntitySet(FEATURE, self.features)
-        return model
-
-    def known_by(self, earlier: Map) -> Map:
-        """Name the samples on an earlier map as the model will, which sees an array without names."""
-        if self.features is None:
-            return earlier
-        kind = self.things.kind if self.things.kind in earlier.groups else earlier.groups[0]
-        group = earlier.group(kind)
-        here = np.flatnonzero(np.isin(self.things.ids, group.ids))
-        if here.size == 0:
-            raise DataError(
-                f"none of the {len(self.things):,} {self.things.kind} is on the map to start from; they are "
-                "matched by id."
-            )
-        at = [group.places[name] for name in self.things.ids[here]]
-        known = replace(group.select(at), kind="sample", ids=as_text(here))
-        return Map([known, *(earlier.group(name) for name in earlier.groups if name == COHORT)])
+__all__ = ["read_samples", "tell_of_gaps"]
 
 
 def read_samples(
@@ -96,7 +54,8 @@ def read_samples(
     if of_table:
         samples = _standardized(samples) if standardize else samples
         _tell_if_uneven(samples)
-    _check_cohorts(label, samples.labels)
+    if label is not None and samples.labels is not None:
+        check_cohorts(samples.labels, f"--label {label}", "leave --label out")
     if samples.things.kind == COHORT:
         raise ParameterError(
             f"the samples are called {COHORT!r}, as what they belong to will be; call them otherwise"
@@ -146,20 +105,6 @@ def _tell_if_uneven(samples: Samples) -> None:
             f"{told}. --standardize lets all count alike; or choose columns of like units (--features).",
             RelscapeWarning,
             stacklevel=3,
-        )
-
-
-def _check_cohorts(label: str | None, labels: AnyArray | None) -> None:
-    """Refuse labels that say nothing, before anything is computed."""
-    if label is None or labels is None:
-        return
-    found = {str(value) for value in labels.tolist() if value is not None and value == value}
-    if not found:
-        raise DataError(f"--label {label}: every value is missing; leave --label out to have cohorts found.")
-    if len(found) == 1:
-        raise DataError(
-            f"--label {label}: all samples are of {next(iter(found))!r}, and a map needs two or more "
-            "cohorts. Name another column, or leave --label out to have cohorts found."
         )
 
 
@@ -243,7 +188,7 @@ def _of_table(
         if label is not None:
             labels = _field(things, label, f"kind {things.kind!r}")
     if label is not None and labels is not None:
-        _refuse_names(label, labels)
+        refuse_names(labels, f"--label {label}")
     fields = {name: values for name, values in things.fields.items() if name not in LEARNED}
     described = {"form": "table", **source.describe()}
     described |= {"id": table.id} if table.id is not None else {}
@@ -268,24 +213,7 @@ def _informed(things: EntitySet, row_info: str, source: Reading) -> EntitySet:
 
 
 def _field(things: EntitySet, label: str, where: str) -> AnyArray:
-    """Find the field with the cohorts; blank texts and NA are none."""
+    """Find the field with the cohorts."""
     if label not in things.fields:
         raise UnknownNameError("field", label, things.fields, where)
-    values = things.fields[label]
-    if values.dtype == object:
-        labels = np.empty(len(values), dtype=object)
-        labels[:] = [None if isinstance(v, str) and v.strip().lower() in _MISSING else v for v in values]
-        values = labels
-    _refuse_names(label, values)
-    return values
-
-
-def _refuse_names(label: str, values: AnyArray) -> None:
-    """Refuse labels that name samples instead of grouping them."""
-    given = [value for value in values.tolist() if value is not None and value == value]
-    distinct = len(set(given))
-    if given and 2 * distinct > len(given) and distinct > 2:
-        raise ParameterError(
-            f"--label {label}: {distinct:,} different values among {len(given):,} samples are no cohorts; "
-            "name a column of groups."
-        )
+    return cohort_labels(things.fields[label], f"--label {label}")

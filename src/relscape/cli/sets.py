@@ -12,7 +12,7 @@ from relscape.cli.console import next_step, print_json, print_table, say, tellin
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Data sets by name.", no_args_is_help=True)
+app = typer.Typer(help="Data sets by name.", add_completion=False, no_args_is_help=True)
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
 Name = Annotated[str, typer.Argument(help="Name of a data set.")]
 

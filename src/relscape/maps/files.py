@@ -11,12 +11,16 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from relscape.errors import StorageError
 
-__all__ = ["atomic_file", "replace_directory", "restore_directory", "storage_errors"]
+__all__ = ["atomic_file", "read_directory", "replace_directory", "restore_directory", "storage_errors"]
+
+_Read = TypeVar("_Read")
 
 _AT_FDCWD = -100
+_TRIES = 20
 _RENAME_EXCHANGE = 2
 
 _REMEDIES = {
@@ -51,6 +55,8 @@ def atomic_file(path: Path) -> Iterator[Path]:
     with storage_errors("write", path):
         if path.is_dir():
             raise StorageError(f"cannot write {path}: it is a directory; give the name of a file in it.")
+        if path.exists() and not path.is_file():
+            raise StorageError(f"cannot write {path}: it is a device or a pipe; give the name of a file.")
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
         os.close(handle)
@@ -84,14 +90,18 @@ def replace_directory(
 
     ``owned`` names the entries of an existing directory that belong to the earlier result, those in
     folders as ``folder/file``, or gives None when the directory is not one of ours: then only an empty
-    one is replaced. Entries that are not owned, such as a picture a person put there, stay.
+    one is replaced. Entries that are not owned, such as a picture a person put there, stay. Where another
+    process is writing beside ``path``, it is waited for.
     """
-    restore_directory(path, owned)
     with storage_errors("write", path):
         path = path.resolve()
-        earlier = replaceable_files(path, owned)
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+    with storage_errors("write", path), _alone(path) as alone:
+        if alone:
+            _sweep(path)
+        restore_directory(path, owned)
+        earlier = replaceable_files(path, owned)
+        draft = Path(tempfile.mkdtemp(prefix=_draft(path), dir=path.parent))
         try:
             write(draft)
             for written in (draft, *draft.rglob("*")):
@@ -102,6 +112,61 @@ def replace_directory(
             _put_in_place(draft, path)
             _sync(path.parent)
         finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def read_directory(path: Path, read: Callable[[Path], _Read]) -> _Read:
+    """Read a result that another process may be replacing: all of the old one or all of the new one."""
+    for _ in range(_TRIES):
+        before = _identity(path)
+        try:
+            found = read(path)
+        except (OSError, ValueError):
+            if _identity(path) == before:
+                raise
+        else:
+            if _identity(path) == before:
+                return found
+    raise StorageError(f"cannot read {path}: it is being replaced all the time; try again later.")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[bool]:
+    """Wait until no other process writes beside ``path``; tells whether the system can promise that."""
+    descriptor = os.open(path.parent, os.O_RDONLY)
+    try:
+        yield _locked(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    """Lock a directory until its descriptor is closed, or the process ends in whatever way."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _draft(path: Path) -> str:
+    return f".{path.name}-draft-"
+
+
+def _sweep(path: Path) -> None:
+    """Remove the drafts of writers that were killed; one that is alive would hold the lock."""
+    for draft in path.parent.iterdir():
+        if draft.name.startswith(_draft(path)) and draft.is_dir() and not draft.is_symlink():
             shutil.rmtree(draft, ignore_errors=True)
 
 

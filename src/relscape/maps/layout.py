@@ -11,7 +11,6 @@ from scipy.spatial import cKDTree
 
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps.group import Group
-from relscape.objectives.neighbour import tsne
 from relscape.protocols import FloatArray
 from relscape.solvers.spectral import thin_svd
 
@@ -38,6 +37,8 @@ def flatten(
         flat, share = _pca(stacked)
         drawn_by = {"method": "pca", "variance_shown": share}
     elif method == "tsne":
+        from relscape.objectives.neighbour import tsne  # compiled code, which only this layout needs
+
         flat = tsne(stacked, random_state=random_state)
         drawn_by = {"method": "tsne", "random_state": random_state}
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,17 @@ from safetensors.numpy import load_file, save_file
 from relscape.errors import DataError, FormatError, StorageError
 from relscape.protocols import AnyArray, TextArray
 
-__all__ = ["MODEL_FILES", "ModelState", "plain", "read_arrays", "read_json", "write_arrays", "write_json"]
+__all__ = [
+    "MODEL_FILES",
+    "ModelState",
+    "check_regular",
+    "plain",
+    "read_arrays",
+    "read_json",
+    "seal",
+    "write_arrays",
+    "write_json",
+]
 
 FORMAT = "relscape-model"
 VERSION = 1
@@ -52,7 +63,7 @@ class ModelState:
         packed = dict(self.arrays)
         for name, texts in self.texts.items():
             packed[f"{name}.bytes"], packed[f"{name}.ends"] = _pack(texts)
-        write_json(directory / "model.json", header)
+        write_json(directory / "model.json", header | {"seal": seal(header, packed)})
         write_arrays(directory / "model.safetensors", packed)
 
     @classmethod
@@ -61,6 +72,11 @@ class ModelState:
         path = directory / "model.json"
         header = read_json(path, FORMAT, VERSION)
         arrays = read_arrays(directory / "model.safetensors")
+        if header.pop("seal", None) != seal(header, arrays):
+            raise FormatError(
+                f"{path}: this model is damaged, or was changed by hand: its contents are not those that its "
+                "seal was made of. Fit it again."
+            )
         try:
             texts = {
                 name: _unpack(arrays.pop(f"{name}.bytes"), arrays.pop(f"{name}.ends"))
@@ -69,6 +85,20 @@ class ModelState:
             return cls(header["model"], header["parameters"], header["values"], arrays, texts)
         except (KeyError, TypeError, AttributeError, UnicodeDecodeError) as error:
             raise FormatError(f"{path}: this model is damaged ({error!r}); fit it again.") from error
+
+
+def seal(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> str:
+    """Digest a header and its arrays, names, shapes and types with them, so that no damage goes unnoticed."""
+    try:
+        said = json.dumps(header, sort_keys=True, default=plain)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{_unwritable(header)} cannot be stored with the model ({error}).") from error
+    digest = hashlib.sha256(said.encode("utf-8", "surrogatepass"))
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name], order="C")
+        digest.update(f"\0{name}\0{array.dtype}\0{array.shape}\0".encode())
+        digest.update(array.reshape(-1).view(np.uint8))
+    return digest.hexdigest()
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -103,13 +133,20 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
+def check_regular(path: Path) -> None:
+    """Refuse what is there but no file: a pipe would be waited for, a device read without end."""
+    if path.exists() and not path.is_file():
+        raise FormatError(f"{path} is not a file; what it belongs to was damaged.")
+
+
 def read_json(path: Path, form: str, version: int) -> dict[str, Any]:
     """Read a header and check that it is of the expected form and of a version we know."""
     try:
+        check_regular(path)
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise FormatError(f"{path} is missing: {path.parent} is not a {form}, or was damaged.") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"{path} is not readable JSON ({error}); it was damaged or is not ours.") from error
     if not isinstance(content, dict) or content.get("format") != form:
         raise FormatError(f"{path} is not a {form}.")
@@ -141,10 +178,11 @@ def write_arrays(path: Path, arrays: Mapping[str, AnyArray]) -> None:
 def read_arrays(path: Path) -> dict[str, AnyArray]:
     """Read named arrays; a damaged file is refused."""
     try:
+        check_regular(path)
         return dict(load_file(str(path)))
     except FileNotFoundError as error:
         raise FormatError(f"{path} is missing: the directory was damaged.") from error
-    except (SafetensorError, ValueError, KeyError) as error:
+    except (SafetensorError, ValueError, KeyError, OverflowError, MemoryError) as error:
         raise FormatError(f"{path} is damaged ({error}).") from error
 
 

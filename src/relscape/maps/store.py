@@ -25,16 +25,33 @@ from scipy.sparse import coo_array, csr_array
 from relscape.data import Relation
 from relscape.data.labels import match
 from relscape.errors import FormatError, StorageError
-from relscape.maps.files import replace_directory, replaceable_files, restore_directory, storage_errors
+from relscape.maps.files import (
+    read_directory,
+    replace_directory,
+    replaceable_files,
+    restore_directory,
+    storage_errors,
+)
 from relscape.maps.group import Group, field_columns, group_table
 from relscape.maps.map import Map
-from relscape.maps.state import MODEL_FILES, ModelState, read_arrays, read_json, write_arrays, write_json
+from relscape.maps.state import (
+    MODEL_FILES,
+    ModelState,
+    check_regular,
+    read_arrays,
+    read_json,
+    write_arrays,
+    write_json,
+)
 from relscape.protocols import AnyArray, IntArray, TextArray
 
-__all__ = ["check_target", "read_map", "write_map"]
+__all__ = ["check_target", "map_files", "read_map", "stored_provenance", "write_map"]
 
 FORMAT = "relscape-map"
 VERSION = 1
+_DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, pa.ArrowException)
+_LARGE = 2**30  # bytes or rows that a table may unpack to, however small its file
+_MOST_EXPANDED = 250  # times its size that a larger one may
 
 
 def write_map(map_: Map, path: Path) -> Path:
@@ -61,6 +78,23 @@ def _owned(path: Path) -> set[str] | None:
     except (StorageError, OSError, KeyError, TypeError):
         return None
     return files
+
+
+def map_files(path: Path) -> list[Path] | None:
+    """List the files of a map, in a fixed order; None where there is no map, or one that is not whole."""
+    restore_directory(path, _owned)
+    names = _owned(path) if path.is_dir() else None
+    files = None if names is None else [path / name for name in sorted(names)]
+    return files if files is not None and all(file.is_file() for file in files) else None
+
+
+def stored_provenance(path: Path) -> dict[str, Any]:
+    """Read of a map only what it was made from; nothing where that cannot be told."""
+    try:
+        provenance = read_json(path / "map.json", FORMAT, VERSION).get("provenance")
+    except (StorageError, OSError):
+        return {}
+    return provenance if isinstance(provenance, dict) else {}
 
 
 def _write(map_: Map, directory: Path) -> None:
@@ -154,11 +188,15 @@ def read_map(path: Path) -> Map:
     if not path.is_dir():
         raise FormatError(f"{path} is a file; a map is a directory with map.json in it.")
     with storage_errors("read", path):
-        header = read_json(path / "map.json", FORMAT, VERSION)
-        try:
-            return _read(path, header)
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError, pa.ArrowException) as error:
-            raise FormatError(f"{path}: this map is damaged ({error}); make it again.") from error
+        return read_directory(path, _read_whole)
+
+
+def _read_whole(path: Path) -> Map:
+    header = read_json(path / "map.json", FORMAT, VERSION)
+    try:
+        return _read(path, header)
+    except _DAMAGE as error:
+        raise FormatError(f"{path}: this map is damaged ({error}); make it again.") from error
 
 
 def _read(path: Path, header: dict[str, Any]) -> Map:
@@ -188,11 +226,27 @@ def _inside(path: Path, name: str) -> Path:
 
 def _read_table(path: Path) -> Any:
     try:
+        check_regular(path)
+        _check_size(path)
         return pq.read_table(path, partitioning=None)
+    except FormatError:
+        raise
     except FileNotFoundError as error:
         raise FormatError(f"{path} is missing: the map was damaged.") from error
     except (pa.ArrowException, OSError) as error:
         raise FormatError(f"{path} is not a readable Parquet file ({error}).") from error
+
+
+def _check_size(path: Path) -> None:
+    """Refuse a table that would unpack to something far larger than its file."""
+    found, stored = pq.read_metadata(path), path.stat().st_size
+    unpacked = sum(
+        found.row_group(k).column(column).total_uncompressed_size
+        for k in range(found.num_row_groups)
+        for column in range(found.num_columns)
+    )
+    if max(unpacked, found.num_rows) > max(_LARGE, _MOST_EXPANDED * stored):
+        raise FormatError(f"{path} is {stored:,} bytes, but says it holds {found.num_rows:,} rows: damaged.")
 
 
 def _read_group(path: Path, entry: dict[str, Any], dimensions: int) -> Group:

@@ -99,7 +99,8 @@ class COVA(CohortModel):
     n_cohorts : int
         How many cohorts to find by clustering where no labels are given.
     solver : {"auto", "lbfgs", "momentum", "descent"}
-        Of E2 to E4. "auto" takes L-BFGS on exact sums up to 5,000 samples, and momentum on quick ones beyond.
+        Of E2 to E4. "auto" takes L-BFGS on exact sums up to 3,000 samples, and momentum on quick ones beyond;
+        where there are no quick ones, as of E4, L-BFGS up to 5,000.
     max_iterations : int
         At most so many steps of the iterative variants.
     tolerance : float or "auto"

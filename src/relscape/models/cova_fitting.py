@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, diags_array
 
 from relscape.errors import DataError, RelscapeWarning, UnknownNameError
 from relscape.objectives.cohort import Anchors, CohortObjective, ProjectedObjective, batches
-from relscape.objectives.neighbour import information, repulsion
+from relscape.objectives.neighbour import EXACT_POINTS, information, repulsion
 from relscape.protocols import Callback, FloatArray, IntArray, SparseArray
 from relscape.solvers.descent import minimise
 from relscape.solvers.manifolds import FullRank, Stiefel
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 SOLVERS = ("auto", "lbfgs", "momentum", "descent")
-_FEW = 5_000  # samples up to which all pairs are summed exactly, and L-BFGS is used
+_FEW = 5_000  # samples up to which L-BFGS is used, and of which the scale is found
 _JITTER = 1e-3
 _SMALLEST, _LARGEST = 0.1, 1e4  # sizes of a picture that are looked at
 _CLOSE = 0.02  # how exactly a size is found, as a share of it
@@ -213,11 +213,15 @@ def jittered(places: FloatArray, size: float, rng: np.random.Generator) -> Float
 
 
 def descend(objective: CohortObjective, start: FloatArray, effort: Effort) -> SolveResult:
-    """Minimise over places of full column rank: L-BFGS on exact sums, momentum on approximate ones."""
+    """Minimise over places of full column rank: L-BFGS on exact sums, momentum on approximate ones.
+
+    L-BFGS needs exact sums over all pairs and ends hardly lower than momentum does, so quick sums are used as
+    soon as they are quicker.
+    """
     n = len(start)
     solver = effort.solver
     if solver == "auto":
-        solver = "lbfgs" if n <= _FEW else "momentum"
+        solver = "lbfgs" if n <= (EXACT_POINTS if objective.repels else _FEW) else "momentum"
     exact = objective if n > _FEW else replace(objective, method="exact")
     if solver == "lbfgs":
         found = minimise(exact, start, "lbfgs", effort.tolerance / n, effort.max_iterations, effort.watch)

@@ -31,6 +31,7 @@ __all__ = [
 
 Features: TypeAlias = Any  # n × d, float64: an array or a CSR array
 SAMPLE, FEATURE = "sample", "feature"
+_SMALLEST, _LARGEST = 1e-100, 1e100  # whose squares, and sums of many, still are numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +55,10 @@ def read_features(estimator: Any, X: Any) -> GivenFeatures:
             features = replace(features, kind=f"{relation.rows}-column")
         estimator.n_features_in_ = len(features)
         matrix = _in_double(relation.matrix)
+        _check_scale(matrix, at_least=_SMALLEST)
         return GivenFeatures(matrix, _plain(samples), _plain(features), X.fingerprint())
     matrix, wide = _read_table(estimator, X, reset=True)
+    _check_scale(matrix, at_least=_SMALLEST)
     sample, feature = _kinds(wide)
     samples = _numbered(sample, wide.row_ids if wide else None, matrix.shape[0])
     features = _numbered(feature, wide.column_ids if wide else None, matrix.shape[1])
@@ -86,6 +89,7 @@ def read_new_features(estimator: Any, X: Any) -> tuple[Features, TextArray | Non
 
 def _as_known(estimator: Any, new: Features) -> Features:
     """Store new features as the fitted ones are: dense or sparse."""
+    _check_scale(new)
     if issparse(estimator.features_):
         return _in_double(csr_array(new))
     return new.toarray() if issparse(new) else new
@@ -135,6 +139,17 @@ def _in_double(matrix: Any) -> Features:
     table.sum_duplicates()
     table.eliminate_zeros()
     return table
+
+
+def _check_scale(matrix: Features, at_least: float = 0.0) -> None:
+    """Refuse features whose squares are beyond what can be computed with, or all vanish."""
+    values = matrix.data if issparse(matrix) else matrix
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    if largest > _LARGEST or 0 < largest < at_least:
+        raise DataError(
+            f"the largest feature is {largest:.3g}, beyond what distances can be computed with; scale "
+            f"them to lie well between {_SMALLEST:g} and {_LARGEST:g}."
+        )
 
 
 def _read_table(estimator: Any, X: Any, reset: bool) -> tuple[Features, WideTable | None]:

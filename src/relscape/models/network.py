@@ -184,11 +184,17 @@ class DocumentNetwork(NetworkModel):
         squares = euclidean_distances(places, self.embedding_, squared=True)
         return np.asarray(-np.log1p(squares) if self.kernel == "cauchy" else -squares)
 
+    @property
+    def _log_normalisers(self) -> FloatArray:
+        return np.asarray(np.log(self.normalisers_) if self.kernel == "cauchy" else self.normalisers_)
+
     def _scores(self, rows: IntArray) -> FloatArray:
         """Give log p; that of a document itself has no meaning and is not looked at."""
-        sums = self.normalisers_[rows]
-        logs = np.log(sums) if self.kernel == "cauchy" else sums
-        return np.asarray(self._log_kernels(self.embedding_[rows]) - logs[:, None])
+        return np.asarray(self._log_kernels(self.embedding_[rows]) - self._log_normalisers[rows, None])
+
+    def _scores_of_columns(self, columns: IntArray) -> FloatArray:
+        """Give log p of some documents in the rows of all."""
+        return np.asarray(self._log_kernels(self.embedding_[columns]) - self._log_normalisers)
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.exp(scores))

@@ -43,8 +43,8 @@ class NetworkModel(SavedModel, BaseEstimator):  # type: ignore[misc]
 
     A subclass has the parameters ``direction`` and ``random_state``, and gives ``_check``, ``_learn`` (which
     sets ``embedding_``, n × k, and whatever else it needs), ``_scores``, ``_score_as_rows`` and ``_place``;
-    ``_score_as_columns`` where directions count, ``_known_by`` where new documents are not scored by their
-    places, and ``_probabilities`` where scores stand for some.
+    ``_scores_of_columns`` and ``_score_as_columns`` where directions count, ``_known_by`` where new documents
+    are not scored by their places, and ``_probabilities`` where scores stand for some.
     """
 
     direction: str
@@ -67,6 +67,10 @@ class NetworkModel(SavedModel, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _scores(self, rows: IntArray) -> FloatArray:
         """Score all documents as columns of some rows (len(rows) × n); higher is likelier."""
+
+    def _scores_of_columns(self, columns: IntArray) -> FloatArray:
+        """Score some documents as columns of all (len(columns) × n): here, as well as rows."""
+        return self._scores(columns)
 
     @abstractmethod
     def _place(self, V: Features) -> FloatArray:
@@ -117,25 +121,33 @@ class NetworkModel(SavedModel, BaseEstimator):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ questions
 
-    def predict_links(self, doc: Any, top: int = 10, exclude_known: bool = True) -> list[SuggestedLink]:
+    def predict_links(
+        self, doc: Any, top: int = 10, exclude_known: bool = True, incoming: bool | None = None
+    ) -> list[SuggestedLink]:
         """Give the most likely links of a document, best first.
 
         Parameters
         ----------
         doc : str or int
-            The document, by its id or its position. In the direction "out" the answer is what it may link
-            to, in the direction "in" what may link to it.
+            The document, by its id or its position.
         top : int
             How many.
         exclude_known : bool
             Whether links of the fit are left out.
+        incoming : bool, optional
+            Whether to give what may link to the document, instead of what it may link to; unless given, the
+            first in the direction "in", the second in the direction "out". Asked the other way round, every
+            candidate's own ranking says how likely it links.
         """
         check_is_fitted(self)
         row = document_position(doc, self.row_entities_)
-        pairs = in_direction(self.links_, self.direction)
+        inward = self.direction == "in"
+        incoming = inward if incoming is None else incoming
+        pairs = in_direction(self.links_, "in" if incoming else "out")
         known = pairs[pairs[:, 0] == row, 1]
+        score = self._scores if incoming == inward else self._scores_of_columns
         with one_thread():
-            scores = np.array(self._scores(np.array([row]))[0], dtype=np.float64)
+            scores = np.array(score(np.array([row]))[0], dtype=np.float64)
         scores[row] = -np.inf
         return self._told(scores, top, known, known if exclude_known else known[:0])
 

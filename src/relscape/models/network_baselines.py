@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,12 @@ from relscape.models.feature_inputs import Features
 from relscape.models.network import DocumentNetwork
 from relscape.models.network_axes import leading_directions
 from relscape.models.network_base import NetworkModel
+from relscape.models.network_inputs import in_direction
 from relscape.protocols import FloatArray, IntArray
+from relscape.scores.links import LinkReport, rank_links
+from relscape.threads import one_thread
 
-__all__ = ["ContentOnly", "LinkOnly"]
+__all__ = ["ContentOnly", "LinkOnly", "popularity", "rank_simply"]
 
 
 class LinkOnly(DocumentNetwork):
@@ -129,6 +133,34 @@ class ContentOnly(NetworkModel):
 
     def _place(self, V: Features) -> FloatArray:
         return np.asarray(row_normalized(V) @ self.components_)
+
+
+def popularity(pairs: IntArray, n: int) -> Callable[[IntArray], FloatArray]:
+    """Give scores of rows that are all the same: how many pairs (row, column) a column is in."""
+    counts = np.bincount(pairs[:, 1], minlength=n).astype(np.float64)
+    return lambda rows: np.tile(counts, (len(rows), 1))
+
+
+def rank_simply(model: NetworkModel, links: IntArray) -> dict[str, LinkReport]:
+    """Rank links as simply as can be, beside a fitted model: by popularity, and by contents if there are any.
+
+    Popular is what many documents of the fit link to; in the direction "in", what links to many.
+
+    Parameters
+    ----------
+    model : NetworkModel
+        A fitted model, whose documents, links and direction count, not its scores.
+    links : integer array of shape (L, 2)
+        The links to rank, from and to, by position.
+    """
+    n = len(model.row_entities_)
+    known, asked = (in_direction(pairs, model.direction) for pairs in (model.links_, links))
+    scores = {"popularity": popularity(known, n)}
+    if model.features_ is not None and not isinstance(model, ContentOnly):
+        units = row_normalized(model.features_)
+        scores = {"contents alone": lambda rows: _dense(units[rows] @ units.T)} | scores
+    with one_thread():
+        return {name: rank_links(score, asked, n, known) for name, score in scores.items()}
 
 
 def _dense(products: Any) -> FloatArray:

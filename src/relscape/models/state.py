@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from relscape.data import EntitySet
-from relscape.errors import DataError, FormatError, ParameterError, StorageError
-from relscape.maps.files import storage_errors
+from relscape.errors import FormatError, ParameterError, StorageError
+from relscape.maps.files import read_directory, storage_errors
 from relscape.maps.state import FORMAT, VERSION, ModelState, read_json
 from relscape.models.prototype_names import in_order_of
 from relscape.models.storing import STORED_CLASSES, restore, store
@@ -142,7 +142,7 @@ def model_from_state(cls: type[Any], state: ModelState) -> Any:
         for name in (*state.arrays, *state.texts):
             if "." not in name:
                 setattr(model, name, _pick_up(name, state))
-    except (TypeError, KeyError, AttributeError, DataError) as error:
+    except (TypeError, LookupError, AttributeError, ValueError, ArithmeticError) as error:
         raise FormatError(
             f"this saved {state.model} is damaged or of another version ({error}); fit it again."
         ) from error
@@ -165,7 +165,7 @@ def read_state(path: str | Path) -> ModelState:
     if not directory.is_dir():
         raise FormatError(f"{directory} is not a directory; a saved model is one with model.json in it.")
     with storage_errors("read", directory):
-        return ModelState.read(directory)
+        return read_directory(directory, ModelState.read)
 
 
 def is_saved_model(directory: Path) -> bool:

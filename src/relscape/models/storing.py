@@ -71,7 +71,9 @@ def restore(name: str, stored: Any, arrays: Mapping[str, AnyArray]) -> Any:
         return stored
     if _SPARSE in stored and f"{name}.indptr" in arrays:
         kept = tuple(arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-        return csr_array(kept, shape=tuple(stored[_SPARSE]))
+        table = csr_array(kept, shape=tuple(stored[_SPARSE]))
+        table.check_format(full_check=True)  # products would follow wrong positions beyond the arrays
+        return table
     if _ARRAY in stored and name in arrays:
         return arrays[name]
     parts = {key: restore(f"{name}.{key}", part, arrays) for key, part in stored.items()}

@@ -120,6 +120,11 @@ class CohortObjective:
         """Tell whether there are confidences, and whether there are weights."""
         return bool(self.confidence.sum() > 0), bool(self.weights.sum() > 0)
 
+    @property
+    def repels(self) -> bool:
+        """Whether all pairs of samples push each other apart, which can be summed up quickly."""
+        return _DIVERGENCES[self.variant][1] and self.local == "joint"
+
     def cohort_term(self, Z: FloatArray) -> tuple[float, FloatArray]:
         """Give O_C and its gradient; nothing where no sample belongs to a cohort."""
         if not self._present[0]:

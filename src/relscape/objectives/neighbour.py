@@ -17,6 +17,7 @@ from relscape.objectives.neighbour_sums import all_pairs, edges
 from relscape.protocols import FloatArray, SparseArray
 
 __all__ = [
+    "EXACT_POINTS",
     "METHODS",
     "MIN_POINTS",
     "conditional_divergence",
@@ -29,9 +30,9 @@ __all__ = [
 
 METHODS = ("auto", "exact", "barnes-hut", "fft")
 MIN_POINTS = 5
+EXACT_POINTS = 3_000  # of which all pairs are summed up exactly
 _ROUNDS = 500
 _SMALL = 1e-4
-_FEW = 3000  # points of which all pairs are summed up exactly
 _NODES_A_POINT = 400  # of a grid, beyond which a tree is faster
 _MOST_NODES = 1 << 24  # 128 MB, and as much again for their waves
 _OPENING = 0.5  # a cell of a tree seen under a smaller angle counts as one point
@@ -114,7 +115,7 @@ def _chosen_method(Z: FloatArray, method: str) -> str:
         )
     span = float(np.ptp(Z, axis=0).max())
     # Neither a tree nor a grid can be laid over one spot, or over places that a solver has lost.
-    if method == "exact" or not 0.0 < span < np.inf or (method == "auto" and (n <= _FEW or k > 3)):
+    if method == "exact" or not 0.0 < span < np.inf or (method == "auto" and (n <= EXACT_POINTS or k > 3)):
         return "exact"
     if k > 2 or method == "barnes-hut":
         return "barnes-hut"

@@ -70,10 +70,6 @@ class SampledLinkage:
         self._near = _ties(csr_array(contents), np.asarray(pairs), self._share)
         self._average: FloatArray | None = None
 
-    def normalisers(self, H: FloatArray) -> FloatArray:
-        """Estimate every document's sum of kernels from a new sample; logarithms for the Gaussian one."""
-        return self._look(H)[1]
-
     def value_and_gradient_of(self, H: FloatArray, triples: IntArray) -> tuple[LinkageValue, FloatArray]:
         """Give the cost made of these triples (T × 3: i, j, l) and of all contents, and its gradient."""
         seen, fresh, scales = self._look(H)

@@ -11,6 +11,7 @@ import numpy as np
 
 from relscape import progress
 from relscape.errors import StorageError
+from relscape.models.network_baselines import popularity
 from relscape.project import network_pictures
 from relscape.project.experiments import Experiment
 from relscape.project.fitting import Placement
@@ -195,8 +196,7 @@ def _averaged(figures: list[dict[str, float]]) -> dict[str, float]:
 
 def _popularity(network: Network, split: Split) -> dict[str, float]:
     n = len(network.ids)
-    counts = np.bincount(split.train[:, 1], minlength=n).astype(np.float64)
-    ranked = [rank_links(lambda rows: np.tile(counts, (len(rows), 1)), p, n, split.train) for p in split]
+    ranked = [rank_links(popularity(split.train, n), pairs, n, split.train) for pairs in split]
     return measures_of(*(report.to_dict() for report in ranked))
 
 

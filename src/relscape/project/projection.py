@@ -15,7 +15,15 @@ from relscape.project.fitting import Placement
 from relscape.project.kept_runs import RUNS, Kept, chosen_names
 from relscape.project.outcome import Findings, Record
 from relscape.project.projection_data import Study, dealt, study_of
-from relscape.project.projection_measures import NDCG, averaged, mean_curve, measures_of, tables
+from relscape.project.projection_measures import (
+    CHOSEN,
+    NDCG,
+    averaged,
+    mean_curve,
+    measures_of,
+    satisfaction_of,
+    tables,
+)
 from relscape.project.projection_runs import Fit, kept_or_done
 from relscape.project.projection_shown import shown
 from relscape.scores.partners import guess_ndcg
@@ -23,16 +31,16 @@ from relscape.scores.partners import guess_ndcg
 __all__ = ["GUESS", "PROCEDURES"]
 
 GUESS = "Guess"
+NEAREST, SATISFIED = "ndcg", "satisfaction"  # what settings are chosen by
 Settings = Mapping[str, Any]
 
 
 class _Job(NamedTuple):
-    """One method on one split of one study with some of its training things."""
+    """One method on one split of one study with some of its training things, chosen by ``fit.score``."""
 
     set: str
     training: float
     method: str
-    seed: int
     fit: Fit
 
 
@@ -46,6 +54,9 @@ def comparison(
     ``methods`` are tables as in :class:`Fit`; one whose further guidance a study does not have is left out of
     it. ``axes``, ``folds`` and ``clusters`` are common to all. ``shown`` names a set and a method: their map
     and the clusters of all kinds in it are shown, fitted on all things.
+
+    Settings are chosen by NDCG and, with all training things, once more by the guidance satisfied: a map
+    made for the order of the nearest tags need not bring all pairs together.
     """
     measures = tables(experiment.title, settings["axes"], settings["clusters"])
     findings = Findings(
@@ -55,24 +66,26 @@ def comparison(
     jobs = [job for name, study in studies.items() for job in _jobs(name, study, settings)]
     wanted = chosen_names([job.fit.name for job in jobs], only)
     runs = None if folder is None else folder / RUNS
-    done: dict[tuple[str, float, str], list[Kept]] = {}
+    done: dict[tuple[str, float, str, str], list[Kept]] = {}
     missing = []
     with progress.task("fitting models", len(jobs)) as task:
         for job in jobs:
             study = studies[job.set]
-            parts = dealt(study, settings["share"], job.training, job.seed)
+            parts = dealt(study, settings["share"], job.training, job.fit.seed)
             kept = kept_or_done(job.fit, study, parts, runs, job.fit.name in wanted)
             if kept is None:
                 missing.append(job.fit.name)
             else:
-                done.setdefault((job.set, job.training, job.method), []).append(kept)
+                done.setdefault((job.set, job.training, job.method, str(job.fit.score)), []).append(kept)
             task.advance()
     for name, study in studies.items():
         for training in _training(settings, name):
             _add_guess(findings, name, study, settings, training)
             for method in settings["methods"]:
-                if (name, training, method) in done:
-                    _add(findings, name, study.kind, method, done[name, training, method])
+                if (name, training, method, NEAREST) in done:
+                    place = (name, training, method)
+                    fits = done[*place, NEAREST], done.get((*place, SATISFIED), [])
+                    _add(findings, {"set": name, "kind": study.kind, "method": method}, *fits)
     _show(findings, studies, settings)
     if missing:
         findings.notes.append("not fitted yet: " + ", ".join(missing))
@@ -125,11 +138,14 @@ def _jobs(name: str, study: Study, settings: Settings) -> list[_Job]:
         and (study.tag_features is not None or not arguments.get("located", False))
     }
     common = settings["axes"], settings["folds"], settings["clusters"]
+    shares = _training(settings, name)
     return [
-        _Job(name, share, method, seed, Fit(f"{name}/{method}/{share:g}/{seed}", arguments, *common, seed))
+        _Job(name, share, method, Fit(f"{name}/{method}/{share:g}/{seed}{end}", arguments, *common, seed, by))
         for seed in range(_repetitions(settings, name))
-        for share in _training(settings, name)
+        for share in shares
         for method, arguments in usable.items()
+        for by, end in ((NEAREST, ""), (SATISFIED, f"/{SATISFIED}"))
+        if by == NEAREST or share == max(shares)
     ]
 
 
@@ -141,14 +157,17 @@ def _training(settings: Settings, name: str) -> list[float]:
     return list(settings["sets"][name].get("training", settings["training"]))
 
 
-def _add(findings: Findings, name: str, kind: str, method: str, kept: list[Kept]) -> None:
+def _add(findings: Findings, what: Record, kept: list[Kept], satisfied: list[Kept]) -> None:
+    """Average what one method gave, chosen by NDCG and, where that was done, by the guidance satisfied."""
     told, values = averaged([measures_of(one) for one in kept])
-    chosen: Record = {"kind": kind, "repetitions": len(kept)}
-    chosen |= {"settings": [one["chosen"] for one in kept], "values": values}
-    chosen["curves"] = {part: mean_curve(kept, part) for part in ("train", "test")}
+    own = averaged([satisfaction_of(one, CHOSEN) for one in satisfied])
+    chosen: Record = {"kind": what["kind"], "repetitions": len(kept)}
+    chosen |= {"settings": [one["chosen"] for one in kept], "values": values | own[1]}
+    chosen["settings by satisfaction"] = [one["chosen"] for one in satisfied]
+    chosen["curves"] = {part: mean_curve(satisfied or kept, part) for part in ("train", "test")}
     seconds = fmean(one["cpu_seconds"] for one in kept)
-    place = {"set": name, "training": kept[0]["things"][0]}
-    findings.add(place, Placement(method, seconds, seconds, chosen=chosen), told)
+    place = {"set": what["set"], "training": kept[0]["things"][0]}
+    findings.add(place, Placement(what["method"], seconds, seconds, chosen=chosen), told | own[0])
 
 
 def _add_guess(findings: Findings, name: str, study: Study, settings: Settings, training: float) -> None:

@@ -101,7 +101,7 @@ def _done(fit: Fit, study: Study, parts: Parts, pair: list[str]) -> Kept:
     found, seconds = {}, []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # axes beyond those that bring together what is similar
-        tried, given = candidates(study, parts, fit, score)
+        tried, given = candidates(study, parts, fit._replace(score=score))
         for axes in fit.axes:
             best = max((one for one in tried if one.n_components == axes), key=lambda one: one.score)
             started = time.process_time()

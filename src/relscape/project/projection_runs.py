@@ -35,7 +35,7 @@ class Fit(NamedTuple):
     ``method`` has the ``constraint``, the ``regularizations`` to try and whether kinds without features may
     be ``free`` of them, ``with`` (further guidance) and the ``weights`` of that to try, ``located`` where the
     tags' own features are to be used, and ``apart``, two tags: things of either are then dissimilar to the
-    other, by the weights to try.
+    other, by the weights to try. ``score`` is what is chosen by, as in :func:`tune_projection`.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Fit(NamedTuple):
     folds: int
     clusters: list[int]
     seed: int
+    score: str | TaskScore = "ndcg"
 
 
 class Prepared(NamedTuple):
@@ -122,10 +123,8 @@ def model_of(
     return HeterogeneousProjection(axes, ridges, constraint, kernels=given.kernels, random_state=0)
 
 
-def candidates(
-    study: Study, parts: Parts, fit: Fit, score: str | TaskScore = "ndcg"
-) -> tuple[list[Candidate], dict[float, Prepared]]:
-    """Score all settings by folds of the training things, by default by the NDCG of their nearest tags."""
+def candidates(study: Study, parts: Parts, fit: Fit) -> tuple[list[Candidate], dict[float, Prepared]]:
+    """Score all settings by folds of the training things."""
     method = fit.method
     weights = method.get("weights", [1.0])
     given = {weight: prepared(study, parts, method, weight) for weight in weights}
@@ -139,7 +138,7 @@ def candidates(
             other=study.tag,
             regularizations=method["regularizations"],
             n_components=fit.axes,
-            score=score,
+            score=fit.score,
             folds=fit.folds,
             random_state=fit.seed,
         )
@@ -159,7 +158,7 @@ def kept_or_done(fit: Fit, study: Study, parts: Parts, folder: Path | None, want
     settings = [dict(fit.method), fit.axes, fit.folds, fit.clusters, fit.seed]
     blocks = (study.counts, study.tags, *(further.weights for further in study.further.values()))
     data = b"".join(part.tobytes() for part in (*parts, *(block.data for block in blocks)))
-    file = run_file(folder, fit.method["constraint"], settings, data)
+    file = run_file(folder, f"{fit.method['constraint']}-{fit.score}", settings, data)
     return kept_or_run(file, _FORMAT, wanted, lambda: _done(fit, study, parts))
 
 

@@ -16,7 +16,7 @@ from relscape.project.kept_runs import RUNS
 from relscape.project.outcome import by_place, methods_in
 from relscape.project.runner import Run
 
-__all__ = ["ReportTable", "report_tables", "summary", "write_results"]
+__all__ = ["RESULTS", "ReportTable", "report_tables", "summary", "write_results"]
 
 RESULTS, RECORDS, TABLES = "results.json", "records.csv", "tables.md"
 _DPI = 110

@@ -99,8 +99,16 @@ class Section:
         value = self.content[key]
         real = isinstance(value, int | float) and not isinstance(value, bool)
         if not (real and math.isfinite(value) and low <= value <= high):
-            raise self.fault(key, f"expected a number from {low:g} to {high:g}.")
+            span = f"of at least {low:g}" if math.isinf(high) else f"from {low:g} to {high:g}"
+            raise self.fault(key, f"expected a number {span}.")
         return float(value)
+
+    def truth(self, key: str) -> bool:
+        """Read true or false; false where the key is not there."""
+        value = self.content.get(key, False)
+        if not isinstance(value, bool):
+            raise self.fault(key, f"expected true or false, such as {key} = true.")
+        return value
 
     def tables(self, key: str) -> dict[str, Section]:
         """Read the tables below a key, such as all ``[kinds.NAME]``, in their order."""

@@ -1,4 +1,4 @@
-"""The project file ``relscape.toml``: kinds, relations, guidance and models of one study, validated."""
+"""The project file ``relscape.toml``: kinds, relations, guidance, models and outputs, validated."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from typing import Any
 
 from relscape.errors import FormatError, ParameterError, StorageError, UnknownNameError
 from relscape.project.sections import Section, about
+from relscape.project.study_models import Model, read_model
+from relscape.project.study_outputs import Output, read_output
 from relscape.sources.references import located, with_query
 
-__all__ = ["PROJECT_FILE", "Contents", "Kind", "Model", "RelationTable", "Study", "parse_study", "read_study"]
+__all__ = ["PROJECT_FILE", "Contents", "Kind", "RelationTable", "Study", "parse_study", "read_study"]
 
 PROJECT_FILE = "relscape.toml"
 SCALINGS = ("log", "length", "none")
 MISSING = ("median", "drop")
 
-_PARTS = ("kinds", "relations", "guidance", "models")
+_PARTS = ("kinds", "relations", "guidance", "models", "outputs")
 _COUNTING = ("min_df", "max_df", "stop_words", "ngrams")
 _KIND_KEYS = (
     "table", "query", "id", "title", "label", "features", "missing", "text", *_COUNTING,
@@ -61,6 +63,11 @@ class Kind:
     features_from: str | None = None
     scaling: str = "log"
 
+    @property
+    def has_features(self) -> bool:
+        """Whether there is anything to compare its things by, beside relations."""
+        return bool(self.features or self.text is not None or self.features_from is not None)
+
 
 @dataclass(frozen=True)
 class RelationTable:
@@ -76,15 +83,6 @@ class RelationTable:
 
 
 @dataclass(frozen=True)
-class Model:
-    """One model to fit: a method of the registry and its parameters."""
-
-    name: str
-    method: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Study:
     """All that a project file says. ``guidance`` has a weight for every relation that guides."""
 
@@ -93,6 +91,7 @@ class Study:
     relations: Mapping[str, RelationTable]
     guidance: Mapping[str, float]
     models: Mapping[str, Model]
+    outputs: Mapping[str, Output] = field(default_factory=dict)
 
     def located(self, tables: tuple[str, ...]) -> list[str]:
         """Give paths as they are from here: those of a project file begin where it lies."""
@@ -145,15 +144,22 @@ def parse_study(text: str, path: Path) -> Study:
     top.only(_PARTS)
     relations = {name: _relation(name, section) for name, section in top.tables("relations").items()}
     kinds = {name: _kind(name, section, relations) for name, section in top.tables("kinds").items()}
-    if not kinds:
+    if not kinds and not _only_facts(top):
         raise ParameterError(f"{path}: no kind of things is described; begin with a table [kinds.NAME].")
     for relation in relations.values():
         for key, kind in (("from", relation.source), ("to", relation.target)):
             if kind not in kinds:
                 section = Section(top.file, f"relations.{relation.name}", {})
                 raise UnknownNameError("kind", kind, kinds, section.where(key))
-    models = {name: _model(name, section) for name, section in top.tables("models").items()}
-    return Study(path, kinds, relations, _guidance(top, kinds, relations), models)
+    models = {name: read_model(name, section) for name, section in top.tables("models").items()}
+    outputs = {name: read_output(name, section, models) for name, section in top.tables("outputs").items()}
+    return Study(path, kinds, relations, _guidance(top, kinds, relations), models, outputs)
+
+
+def _only_facts(top: Section) -> bool:
+    """Tell whether all models are of facts in files of their own, which need no kinds."""
+    models = top.tables("models").values()
+    return bool(models) and all("facts" in section.content for section in models)
 
 
 def _syntax_error(error: tomllib.TOMLDecodeError, text: str, path: Path) -> FormatError:
@@ -281,18 +287,3 @@ def _guidance(
             raise UnknownNameError("relation", name, relations, section.where())
     weights = {name: section.number(name, -1.0, 1.0) for name in given}
     return {name: weight for name, weight in weights.items() if weight != 0}
-
-
-def _model(name: str, section: Section) -> Model:
-    """Read a model; its parameters are checked against those that the method has."""
-    from relscape.models.registry import METHODS
-
-    method = section.needed("method", "projection")
-    if method not in METHODS:
-        raise UnknownNameError("method", method, METHODS, section.where("method"))
-    known = METHODS[method].model_class()().get_params()
-    parameters = {key: value for key, value in section.content.items() if key != "method"}
-    for key in parameters:
-        if key not in known:
-            raise UnknownNameError("parameter", key, known, f"{section.where()}, of method {method!r}")
-    return Model(name, method, parameters)

@@ -41,7 +41,7 @@ class _Pairs:
     matrix: SparseArray
 
 
-def load_study(study: Study) -> LoadedStudy:
+def load_study(study: Study, known: dict[Any, Any] | None = None) -> LoadedStudy:
     """Read all tables that a study names.
 
     A kind with a table has the things of its table, in their order; what relations say of others is left out,
@@ -51,6 +51,8 @@ def load_study(study: Study) -> LoadedStudy:
     ----------
     study : Study
         What ``read_study`` gives.
+    known : dict, optional
+        Tables that were read already, to which this adds: a series of models reads each once.
 
     Returns
     -------
@@ -61,13 +63,18 @@ def load_study(study: Study) -> LoadedStudy:
     described: dict[str, EntitySet] = {}
     reading: dict[str, dict[str, Any]] = {}
     pairs: list[_Pairs] = []
+    known = {} if known is None else known
     with progress.task("reading", len(tables)) as task:
         for kind in study.kinds.values():
             if kind.tables:
-                described[kind.name], reading[kind.name] = read_kind(study, kind)
+                if kind not in known:
+                    known[kind] = read_kind(study, kind)
+                described[kind.name], reading[kind.name] = known[kind]
             task.advance()
         for table in study.relations.values():
-            pairs.append(_read_relation(study, table))
+            if table not in known:
+                known[table] = _read_relation(study, table)
+            pairs.append(known[table])
             task.advance()
     entities = {
         name: described[name] if name in described else EntitySet(name, _mentioned(study, name, pairs))

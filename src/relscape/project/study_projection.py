@@ -19,7 +19,7 @@ from relscape.project.study import Study
 from relscape.project.study_data import LoadedStudy
 from relscape.protocols import BoolArray
 
-__all__ = ["Guided", "guided", "projection_model", "task_of", "to_map"]
+__all__ = ["Guided", "guided", "projection_model", "source_told", "task_of", "to_map"]
 
 METHOD = "projection"
 
@@ -136,11 +136,17 @@ def task_of(chosen: Guided) -> tuple[str, str]:
 def to_map(model: Any, chosen: Guided, loaded: LoadedStudy) -> Map:
     """Give the map of a fitted projection, carrying its guidance by the relations' own names."""
     joint: Map = model.to_map(relations=False).with_relations(chosen.relations)
+    joint.provenance["source"] = source_told(loaded, joint)
+    return joint
+
+
+def source_told(loaded: LoadedStudy, joint: Map) -> dict[str, Any]:
+    """Say how the kinds of a map were read, so that new things can be, and which fields are classes."""
     study = loaded.study
-    joint.provenance["source"] = {
+    kinds = [kind for kind in joint.groups if kind in study.kinds]
+    return {
         "form": "project",
         "file": study.path.name,
-        "kinds": {kind: dict(told) for kind, told in loaded.reading.items() if kind in joint.groups and told},
-        "labels": {kind: label for kind in joint.groups if (label := study.kinds[kind].label) is not None},
+        "kinds": {kind: dict(loaded.reading[kind]) for kind in kinds if loaded.reading.get(kind)},
+        "labels": {kind: label for kind in kinds if (label := study.kinds[kind].label) is not None},
     }
-    return joint

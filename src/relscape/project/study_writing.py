@@ -17,7 +17,7 @@ __all__ = ["written"]
 _WIDTH = 100
 
 _HEAD = """\
-# What is mapped, for relscape. Paths begin where this file lies. Look it through, then: relscape project
+# What is mapped, for relscape. Paths begin where this file lies. Look it through, then: relscape run
 
 # Kinds of things. A kind without features is known by what guidance says of it alone.
 """
@@ -31,11 +31,22 @@ _GUIDANCE = """\
 [guidance]
 """
 _MODELS = """\
-# What to make of it: a guided projection into two dimensions.
+# What to make of it, as maps/overview: {what}.
 [models.overview]
-method = "projection"
-n_components = 2
+method = "{method}"
+{data}"""
+_OUTPUTS = """\
+# What to write of that.
+[outputs.picture]
+model = "overview"
+file = "overview.png"
 """
+_TITLES = {
+    "projection": "a guided projection into two dimensions",
+    "cohorts": "samples in their groups",
+    "ca": "both kinds of a relation, by correspondence analysis",
+    "multicode": "the kinds of all relations together",
+}
 
 
 def written(draft: Draft, folder: Path) -> str:
@@ -49,7 +60,21 @@ def written(draft: Draft, folder: Path) -> str:
     example = [] if relations or others else [_commented(_EXAMPLE)]
     used = {kind.features_from for kind in draft.kinds.values()}
     guidance = _GUIDANCE + "".join(f"{_key(name)} = 1.0\n" for name in draft.relations if name not in used)
-    return "\n".join([_HEAD, *kinds, _RELATIONS, *relations, *others, *example, guidance, _MODELS])
+    method = _method(draft)
+    guiding = [guidance] if method == "projection" else []
+    described = [name for name, kind in draft.kinds.items() if kind.has_features]
+    data = f"kind = {_text(described[0])}\n" if method == "cohorts" and described else ""
+    models = _MODELS.format(what=_TITLES[method], method=method, data=data)
+    return "\n".join([_HEAD, *kinds, _RELATIONS, *relations, *others, *example, *guiding, models, _OUTPUTS])
+
+
+def _method(draft: Draft) -> str:
+    """Choose a method that needs no more than there is: features and relations, or one of both."""
+    if not draft.relations:
+        return "cohorts"
+    if any(kind.has_features for kind in draft.kinds.values()):
+        return "projection"
+    return "ca" if len(draft.relations) == 1 else "multicode"
 
 
 def _kind(kind: Kind, other_text: str | None, folder: Path) -> str:

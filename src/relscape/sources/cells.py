@@ -16,11 +16,14 @@ from relscape.data.labels import as_text
 from relscape.errors import DataError, FormatError, MissingExtraError, UnknownNameError
 from relscape.protocols import AnyArray, SparseArray
 from relscape.sources.counts import check_weighing, checked_weights, weighed
-from relscape.sources.matrices import one_file, read_columns, read_market
+from relscape.sources.market import read_market
+from relscape.sources.matrices import one_file, read_columns
 
 __all__ = ["is_10x_folder", "read_10x", "read_anndata"]
 
 _BLOCK = 2**24
+_LARGE = 2**30  # bytes that an array may have, however small the file
+_MOST_EXPANDED = 1000  # times the file that a larger one may have
 _LABELS = ("label", "feature_name", "gene_symbols", "gene_symbol", "gene_name")
 _FEATURES = ("features.tsv.gz", "features.tsv", "genes.tsv.gz", "genes.tsv")
 _BARCODES = ("barcodes.tsv.gz", "barcodes.tsv")
@@ -190,8 +193,33 @@ def _of_file(file: Any, path: Path, layer: str | None) -> _Parts:
         raise UnknownNameError("layer", layer, layers, str(path))
     of_raw = layer == "raw" and layer not in file.get("layers", {})
     place = "X" if layer is None else "raw/X" if of_raw else f"layers/{layer}"
-    obs, var = read_elem(file["obs"]), read_elem(file["raw/var" if of_raw else "var"])
+    for part in ("obs", "raw/var" if of_raw else "var", place):
+        _check_stored(file[part], path)
+    try:
+        obs, var = read_elem(file["obs"]), read_elem(file["raw/var" if of_raw else "var"])
+    except Exception as error:  # whatever anndata makes of a damaged part
+        told = next(iter(str(error).splitlines()), type(error).__name__)
+        raise FormatError(
+            f"{path}: what it says of obs and var cannot be read ({told}). If it is damaged, copy or make it "
+            "again."
+        ) from error
     return _Parts(file[place], obs, var, layers)
+
+
+def _check_stored(part: Any, path: Path) -> None:
+    """Refuse a file that promises arrays far larger than itself, as holes in it can."""
+    most = max(_LARGE, _MOST_EXPANDED * path.stat().st_size)
+
+    def check(_: str, found: Any) -> None:
+        if hasattr(found, "nbytes") and found.nbytes > most:
+            raise FormatError(
+                f"{path} is {path.stat().st_size:,} bytes, but {found.name} in it says it has "
+                f"{found.nbytes:,}: it is damaged, or made to exhaust the memory."
+            )
+
+    check("", part)
+    if hasattr(part, "visititems"):
+        part.visititems(check)
 
 
 def _in_memory(matrix: Any, where: str) -> Any:

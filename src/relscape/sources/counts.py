@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from relscape.errors import DataError, ParameterError
 from relscape.protocols import SparseArray
+from relscape.sources.bounds import check_matrix_size, entries_of
 
 __all__ = ["check_weighing", "checked_weights", "weighed"]
 
@@ -24,6 +25,7 @@ def checked_weights(matrix: Any, where: str, remedy: str = "") -> SparseArray:
     if matrix.dtype.kind not in "biuf":
         what = "complex numbers" if matrix.dtype.kind == "c" else str(matrix.dtype)
         raise DataError(f"{where}: weights are real numbers, this matrix holds {what}.")
+    check_matrix_size(matrix.shape, entries_of(matrix), where)
     if issparse(matrix) and matrix.format in ("csr", "csc"):
         _check_structure(matrix, where)
     rows = csr_array(matrix)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from relscape.errors import DataError, FormatError, MissingExtraError, UnknownNameError
+from relscape.errors import DataError, FormatError, MissingExtraError, RelscapeError, UnknownNameError
 from relscape.progress import note
+from relscape.sources.bounds import DAMAGED_ARCHIVE, check_workbook
 from relscape.sources.dialects import column_names
 
 __all__ = ["Sheet", "read_sheet"]
@@ -37,6 +38,7 @@ def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
     except ImportError as error:
         raise MissingExtraError("python-calamine", "excel", f"reading the workbook {path.name}") from error
     try:
+        check_workbook(path)
         with calamine.load_workbook(str(path)) as book:
             if not book.sheet_names:
                 raise DataError(f"{path} has no sheets.")
@@ -50,7 +52,9 @@ def read_sheet(path: Path, sheet: str | None = None) -> Sheet:
             above = chosen.start[0] if chosen.start else 0
     except calamine.PasswordError as error:
         raise FormatError(f"{path} is locked by a password; save it without one.") from error
-    except calamine.CalamineError as error:
+    except RelscapeError:
+        raise
+    except (calamine.CalamineError, *DAMAGED_ARCHIVE) as error:
         raise FormatError(f"{path} is not a workbook that can be read: {error}. Save it again.") from error
     filled = {above + k: line for k, line in enumerate(cells, start=1) if any(cell != "" for cell in line)}
     lines = list(filled.values())

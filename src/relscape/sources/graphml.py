@@ -26,12 +26,18 @@ _TYPES: dict[str, Callable[[str], Any]] = {
 class _Key:
     """A declared attribute: its name, whose it is, how to read its text, and what holds without one."""
 
-    def __init__(self, element: Any) -> None:
+    def __init__(self, element: Any, path: Path) -> None:
         self.of = element.get("for", "all")
         self.name = element.get("attr.name") or element.get("id")
         self.read: Callable[[str], Any] = _TYPES.get(element.get("attr.type", "string"), str)
-        default = next((child for child in element if _tag(child) == "default"), None)
-        self.default = None if default is None or default.text is None else self.read(default.text)
+        default = next((child.text for child in element if _tag(child) == "default"), None)
+        try:
+            self.default = None if default is None else self.read(default)
+        except ValueError as error:
+            raise FormatError(
+                f"{path}: the default of the attribute {self.name!r} is {default!r}, not the number that its "
+                "declaration promises. Correct it."
+            ) from error
 
 
 def read_graphml(
@@ -75,7 +81,7 @@ class _Reader:
                 continue
             open_elements.pop()
             if tag == "key":
-                self.keys[element.get("id", "")] = _Key(element)
+                self.keys[element.get("id", "")] = _Key(element, self.path)
             elif tag == "node":
                 self._node(element)
             elif tag == "edge":

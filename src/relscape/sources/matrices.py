@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
@@ -11,16 +9,16 @@ from typing import Any
 
 from relscape.data import RelationalData
 from relscape.errors import DataError, FormatError, ParameterError, StorageError
-from relscape.protocols import SparseArray
+from relscape.sources.bounds import DAMAGED_ARCHIVE, check_members
 from relscape.sources.counts import check_weighing, checked_weights, weighed
 from relscape.sources.dialects import text_lines
 from relscape.sources.files import COMPRESSIONS, decoded, encoding_of, expand
+from relscape.sources.market import read_market
 
-__all__ = ["ENDINGS", "Names", "one_file", "read_columns", "read_market", "read_matrix"]
+__all__ = ["ENDINGS", "Names", "one_file", "read_columns", "read_matrix"]
 
 ENDINGS = (".npz", ".mtx", ".mtx.gz", ".mtx.bz2")
 Names = str | PathLike[str] | Iterable[Any]
-_DAMAGE = (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile, zlib.error)
 
 
 def read_matrix(
@@ -83,30 +81,15 @@ def _read_npz(path: Path) -> Any:
     from scipy.sparse import load_npz
 
     try:
+        check_members(path)
         with path.open("rb") as stream:
             return load_npz(stream)
-    except _DAMAGE as error:
+    except FormatError:
+        raise
+    except DAMAGED_ARCHIVE as error:
         raise FormatError(
             f"{path} is not a sparse matrix that can be read ({error}): expected what scipy.sparse.save_npz "
             "writes. If it is damaged, make it again."
-        ) from error
-
-
-def read_market(path: Path) -> SparseArray | Any:
-    """Read a Matrix Market file, sparse where it is written so; a damaged one is refused."""
-    from scipy.io import mminfo, mmread
-
-    try:
-        *_, field, _ = mminfo(path)
-        if field == "complex":
-            raise DataError(f"{path}: weights are real numbers, this matrix holds complex ones.")
-        return mmread(path, spmatrix=False)
-    except DataError:
-        raise
-    except _DAMAGE as error:
-        raise FormatError(
-            f"{path} is not a Matrix Market file that can be read ({error}). If it is cut off or damaged, "
-            "make it again."
         ) from error
 
 

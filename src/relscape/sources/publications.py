@@ -188,17 +188,17 @@ def _of_bibtex(path: Path, encoding: str | None, labels: dict[str, str]) -> list
 def _of_json(path: Path, encoding: str | None, labels: dict[str, str]) -> list[_Paper]:
     papers = []
     for line, record in _records(path, encoding):
-        authors = []
-        for name, label in _authors(record, f"{path}, line {line}"):
+        authors, where = [], f"{path}, line {line}"
+        for name, label in _authors(record, where):
             labels.setdefault(name, label)
             authors.append(name)
         papers.append(
             _Paper(
                 _short(str(record.get("id") or f"line {line}")),
                 _first(record, _TITLES),
-                " ".join(filter(None, (_abstract(record), *_keywords(record)))),
+                " ".join(filter(None, (_abstract(record, where), *_keywords(record, where)))),
                 authors,
-                [_short(str(name)) for key in _CITED for name in record.get(key) or ()],
+                [_short(str(name)) for key in _CITED for name in _listed(record, key, where)],
                 _first(record, _YEARS) or None,
                 _venue(record),
             )
@@ -223,10 +223,7 @@ def _records(path: Path, encoding: str | None) -> Iterator[tuple[int, dict[str, 
 
 def _authors(record: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
     """Give ids and names of authors: those of OpenAlex's authorships, or a list of names or objects."""
-    given = record.get("authorships") or record.get("authors") or []
-    if not isinstance(given, list):
-        raise DataError(f"{where}: authors are {given!r}; expected a list of names.")
-    for entry in given:
+    for entry in _listed(record, "authorships", where) or _listed(record, "authors", where):
         author = entry.get("author", entry) if isinstance(entry, dict) else entry
         if isinstance(author, dict):
             name = _first(author, ("display_name", "name"))
@@ -237,22 +234,38 @@ def _authors(record: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]
             yield known, name or known
 
 
-def _abstract(record: Mapping[str, Any]) -> str:
+def _listed(record: Mapping[str, Any], key: str, where: str) -> list[Any]:
+    """Give the entries of a list; none where it is not there."""
+    given = record.get(key) or []
+    if not isinstance(given, list):
+        raise DataError(f"{where}: {key} is {str(given)[:60]!r}; expected a list.")
+    return given
+
+
+def _abstract(record: Mapping[str, Any], where: str) -> str:
     """Give the abstract; OpenAlex lists the places of every word instead."""
     inverted = record.get("abstract_inverted_index")
     if isinstance(inverted, dict):
+        inverted = {word: _listed(inverted, word, f"{where}, abstract_inverted_index") for word in inverted}
         return " ".join(" ".join([word] * len(places)) for word, places in inverted.items())
     return _first(record, _TEXTS)
 
 
-def _keywords(record: Mapping[str, Any]) -> Iterator[str]:
-    for keyword in record.get("keywords") or ():
+def _keywords(record: Mapping[str, Any], where: str) -> Iterator[str]:
+    """Give the keywords: those of a list, or a text of them."""
+    text = record.get("keywords")
+    for keyword in [text] if isinstance(text, str) else _listed(record, "keywords", where):
         yield _first(keyword, ("display_name", "keyword")) if isinstance(keyword, dict) else str(keyword)
 
 
 def _venue(record: Mapping[str, Any]) -> str | None:
-    place = (record.get("primary_location") or {}).get("source") or record.get("host_venue") or {}
-    return _first(place, ("display_name",)) or _first(record, _VENUES) or None
+    location = record.get("primary_location")
+    place = location.get("source") if isinstance(location, dict) else None
+    for given in (place, record.get("host_venue")):
+        name = _first(given, ("display_name",)) if isinstance(given, dict) else given
+        if isinstance(name, str) and name:
+            return name
+    return _first(record, _VENUES) or None
 
 
 def _first(told: Mapping[str, Any], names: Iterable[str]) -> str:

@@ -173,7 +173,9 @@ def opened(
             if not given:
                 warn_of_guesses({s.path: s.encoding for s in session.scans if isinstance(s.path, Path)})
             yield session
-        except (duckdb.Error, pa.ArrowException) as error:
+        except RelscapeError:
+            raise
+        except (duckdb.Error, pa.ArrowException, OSError) as error:
             raise session.explain(error) from error
         finally:
             connection.close()
@@ -305,6 +307,8 @@ class Session:
         except (pa.ArrowException, OSError):
             with pa.ipc.open_stream(str(path)) as stream:
                 table = stream.read_all()
+        for batch in table.to_batches():
+            batch.validate(full=True)  # what does not fit together is read beyond its end by DuckDB
         return self._registered(path, table)
 
     def _open_excel(self, path: Path) -> Scan:

@@ -17,12 +17,24 @@ from relscape.sources.references import is_database, shown
 from relscape.sources.tables import read_table
 from relscape.sources.triple_text import TextFile, open_text, text_facts
 
-__all__ = ["read_facts", "read_graph"]
+__all__ = ["read_facts", "read_graph", "read_graph_files"]
 
 _OTHER_NAMES = {"dev": "valid", "validation": "valid", "training": "train", "testing": "test"}
 _LABEL_FILES = ("entities", "labels")
 _LABEL_HEADER = ({"entity", "id", "name"}, {"label", "text", "title", "name"})
 _TEXT = {".txt", ".tsv", ".tab", ".csv"}
+
+
+def read_graph_files(given: str | os.PathLike[str], encoding: str | None = None) -> KnowledgeGraph:
+    """Read a graph from a folder of splits, a file of RDF or of triples, or a table of a database."""
+    if is_database(given):
+        return KnowledgeGraph(read_facts(given))
+    source = Path(given)
+    if source.is_dir():
+        return KnowledgeGraph.from_directory(source, encoding=encoding)
+    if any(suffix in RDF_FORMATS for suffix in source.suffixes):
+        return KnowledgeGraph.from_rdf(source)
+    return KnowledgeGraph(read_facts(source, encoding))
 
 
 def read_graph(

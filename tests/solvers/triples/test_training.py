@@ -123,8 +123,12 @@ def naive_batch(name: str, options: Options, data: TrainingSet) -> tuple[Params,
 _PRINTED = """
 from hashlib import sha256
 from test_training import Options, run
-for name, loss, norm in (("RotatE", "self-adversarial", "l1"), ("TransPES", "margin", "l2")):
-    params, _ = run(name, Options(loss=loss, norm=norm, learning_rate=0.1, n_batches=3), 20)
+for name, loss, norm, mode in (
+    ("RotatE", "self-adversarial", "l1", "minibatch"),
+    ("TransPES", "margin", "l2", "minibatch"),
+    ("TransE", "margin", "l1", "lock-free"),
+):
+    params, _ = run(name, Options(loss=loss, norm=norm, learning_rate=0.1, n_batches=3, mode=mode), 20)
     print(sha256(b"".join(rows.tobytes() for rows in params.values())).hexdigest())
 """
 
@@ -152,6 +156,65 @@ def test_a_batch_is_one_step_down_the_objective(name: str) -> None:
     for key in LEARNT:
         np.testing.assert_allclose(params[key], expected[key], atol=1e-7, err_msg=key)
     assert report == pytest.approx((loss, active))
+
+
+def naive_walk(name: str, options: Options, data: TrainingSet) -> Params:
+    """One epoch of one batch that moves rows triple by triple, by central differences of each hinge."""
+    energy, params = ENERGIES[name], start(name)
+    state, rate = new_state(params, options, 7), options.learning_rate
+    triples = data.triples[shuffled(len(data.triples), state.streams, 0)]
+    others, sides = corrupt(data.sampler, triples, 1, state.streams, 1)
+    settings = energy.settings(options.norm, options.number)
+    met: dict[str, set[int]] = {"entities": set(), "relations": set()}
+
+    def greet(key: str, x: int, rule: str, weight: float) -> None:
+        row = params[key][x]
+        if x not in met[key] and (rule == "decay" or (rule == "soft" and row @ row > 1)):
+            row *= 1 - 2 * rate * weight
+        met[key].add(x)
+
+    moved = set()
+    for (h, l, t), x, side in zip(triples, others[:, 0], sides[:, 0], strict=True):  # noqa: E741
+        pair = np.array([(h, l, t), (x, l, t) if side == 0 else (h, l, x)])
+        for e in (h, t, x):
+            greet("entities", e, energy.entity_rule, energy.defaults.get("lambda1", 0.0))
+        greet("relations", l, energy.relation_rule, energy.defaults.get("lambda2", 0.0))
+
+        def hinge(now: Params, pair: np.ndarray = pair) -> float:
+            true, false = energy.energies(now, pair, settings)
+            return float(max(options.margin + true - false, 0.0))
+
+        if hinge(params) > 0:
+            moved |= {h, t, x}
+            steps = {key: np.zeros_like(params[key]) for key in met}
+            for key, rows in (("entities", {h, t, x}), ("relations", {l})):
+                for place in ((row, i) for row in rows for i in range(K)):
+                    ends = []
+                    for way in (1e-6, -1e-6):
+                        now = {**params, key: params[key].copy()}
+                        now[key][place] += way
+                        ends.append(hinge(now))
+                    steps[key][place] = rate * (ends[0] - ends[1]) / 2e-6
+            for key in met:
+                params[key] -= steps[key]
+    if energy.entity_rule == "unit":
+        rows = sorted(moved)
+        params["entities"][rows] /= np.linalg.norm(params["entities"][rows], axis=1, keepdims=True)
+    return params
+
+
+@pytest.mark.parametrize("name", ["TransE", "TransPES"])
+def test_a_walk_moves_rows_after_every_triple(name: str) -> None:
+    number = 1e-2 if name == "TransPES" else None
+    options = Options(
+        n_batches=1, learning_rate=0.01, margin=0.3, negatives=1, number=number, mode="lock-free", window=1
+    )
+    data = facts()
+    found, report = run(name, options, data=data)
+    expected = naive_walk(name, options, data)
+    assert 0 < report.active_share < 1
+    for key in ("entities", "relations"):
+        np.testing.assert_allclose(found[key], expected[key], atol=1e-7, err_msg=key)
 
 
 def check_learning(name: str, mode: str, optimizer: str) -> None:

@@ -90,9 +90,15 @@ export interface Classes {
 
 /**
  * Choose the most frequent classes, the most frequent first, so that it has the strongest colour; classes that
- * are numbers keep their own order. Kinds without the field are not counted among those that lack a value.
+ * are numbers keep their own order. Kinds without the field are not counted among those that lack a value. Classes
+ * of another map, ``first``, keep their places, so that their colours are the same on both.
  */
-export function sortIntoClasses(field: CategoryField, kinds: readonly KindEntry[], limit: number): Classes {
+export function sortIntoClasses(
+  field: CategoryField,
+  kinds: readonly KindEntry[],
+  limit: number,
+  first: readonly string[] = [],
+): Classes {
   const counts = new Float64Array(field.categories.length);
   let missing = 0;
   for (const { name: kind, start, count } of kinds) {
@@ -105,6 +111,7 @@ export function sortIntoClasses(field: CategoryField, kinds: readonly KindEntry[
   const present = [...field.categories.keys()].filter((code) => counts[code] > 0);
   const name = (code: number): string => field.categories[code];
   present.sort((a, b) => counts[b] - counts[a] || (name(a) < name(b) ? -1 : 1));
+  if (first.length > 0) return placedAs(field, counts, missing, present, first, limit);
   const shown = present.slice(0, limit);
   if (shown.every((code) => name(code).trim() !== "" && Number.isFinite(Number(name(code))))) {
     shown.sort((a, b) => Number(name(a)) - Number(name(b)));
@@ -115,6 +122,32 @@ export function sortIntoClasses(field: CategoryField, kinds: readonly KindEntry[
   return {
     names: shown.map(name),
     counts: shown.map((code) => counts[code]),
+    place,
+    others: left.length,
+    otherPoints: left.reduce((sum, code) => sum + counts[code], 0),
+    missing,
+  };
+}
+
+/** Give classes the places that another map has given them, and the rest the places that are left. */
+function placedAs(
+  field: CategoryField,
+  counts: Float64Array,
+  missing: number,
+  present: readonly number[],
+  first: readonly string[],
+  limit: number,
+): Classes {
+  const known = new Set(first);
+  const fresh = present.filter((code) => !known.has(field.categories[code]));
+  const names = [...first, ...fresh.map((code) => field.categories[code])].slice(0, limit);
+  const at = new Map(names.map((name, i) => [name, i]));
+  const codes = new Map(field.categories.map((name, code) => [name, code]));
+  const place = Int32Array.from(field.categories, (name) => at.get(name) ?? -1);
+  const left = present.filter((code) => place[code] < 0);
+  return {
+    names,
+    counts: names.map((name) => counts[codes.get(name) ?? -1] ?? 0),
     place,
     others: left.length,
     otherPoints: left.reduce((sum, code) => sum + counts[code], 0),

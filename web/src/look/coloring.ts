@@ -30,10 +30,20 @@ export function colorByKind(kinds: readonly KindEntry[], n: number, theme: Theme
   return { colors, key: { type: "kinds", colors: palette } };
 }
 
-/** Colour by classes or by a scale; points without a value are grey. */
-export function colorByField(field: Field, kinds: readonly KindEntry[], n: number, theme: Theme): Coloring {
-  if (field.type === "category") return colorByClass(field, kinds, n, theme);
-  if (field.type === "number") return colorByNumber(field, n, theme);
+/** Colour by classes or by a scale, as another map does where ``like`` is its key; points without a value are grey. */
+export function colorByField(
+  field: Field,
+  kinds: readonly KindEntry[],
+  n: number,
+  theme: Theme,
+  like: ColorKey | null = null,
+): Coloring {
+  if (field.type === "category") {
+    return colorByClass(field, kinds, n, theme, like?.type === "classes" ? like.classes.names : []);
+  }
+  if (field.type === "number") {
+    return colorByNumber(field, n, theme, like?.type === "scale" ? like.scale : scaleOf(field.values));
+  }
   throw new Error(`The field "${field.name}" holds texts of their own; colours would mean nothing.`);
 }
 
@@ -42,8 +52,9 @@ function colorByClass(
   kinds: readonly KindEntry[],
   n: number,
   theme: Theme,
+  first: readonly string[],
 ): Coloring {
-  const classes = sortIntoClasses(field, kinds, CLASS_COLORS.length);
+  const classes = sortIntoClasses(field, kinds, CLASS_COLORS.length, first);
   const palette = dots(CLASS_COLORS, theme).slice(0, classes.names.length);
   const other = rgb(theme.other);
   const colors = new Uint8Array(3 * n);
@@ -55,8 +66,7 @@ function colorByClass(
   return { colors, key: { type: "classes", field: field.name, classes, colors: palette } };
 }
 
-function colorByNumber(field: Field & { type: "number" }, n: number, theme: Theme): Coloring {
-  const scale = scaleOf(field.values);
+function colorByNumber(field: Field & { type: "number" }, n: number, theme: Theme, scale: Scale): Coloring {
   const ramp = shades(theme);
   const other = rgb(theme.other);
   const colors = new Uint8Array(3 * n);

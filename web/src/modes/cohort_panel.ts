@@ -13,10 +13,11 @@ export interface PanelActions {
   readonly refit: (alpha: number, variant: string) => void;
 }
 
-const MEANING: Readonly<Record<string, string>> = {
-  S_c: "in place: samples whose nearest prototype is their own",
-  S_s: "apart: samples whose nearest other sample is of their cohort",
-  S_n: "neighbours kept: how much of each sample’s neighbourhood the map keeps",
+/** A word for each figure, and what it counts. */
+const MEANING: Readonly<Record<string, readonly [string, string]>> = {
+  S_c: ["in place", "The share of samples whose nearest prototype is their own."],
+  S_s: ["apart", "The share of samples whose nearest other sample is of their cohort."],
+  S_n: ["neighbours", "How much of each sample’s neighbourhood within its cohort the map keeps."],
 };
 
 export class CohortPanel {
@@ -37,7 +38,7 @@ export class CohortPanel {
     this.reset = iconButton("reset", "Put all cohorts back", actions.reset);
     const save = textButton("Download arrangement", actions.save);
     save.title = "A table that relscape cohorts --prototypes reads";
-    const sliding = slider("Cohorts against neighbours", "Weight of cohorts against neighbours", entry.alpha ?? 0.6, () =>
+    const sliding = slider("α: cohorts against neighbours", "Weight α of cohorts against neighbours", entry.alpha ?? 0.6, () =>
       this.tellAlpha(),
     );
     this.alpha = sliding.input;
@@ -71,12 +72,15 @@ export class CohortPanel {
     const change = element("span", { class: "change" });
     this.values.set(name, { now, change, first });
     const [letter, index] = name.split("_");
+    const [word, meaning] = MEANING[name];
+    const chance = name === "S_n" ? (entry.scores["S_n_chance"] ?? null) : null;
     return element(
       "div",
-      { class: "figure", title: MEANING[name] },
+      { class: "figure", title: chance === null ? meaning : `${meaning} By chance: ${figure(chance)}.` },
       element("span", { class: "what" }, letter, element("sub", {}, index)),
-      now,
       change,
+      now,
+      element("span", { class: "word" }, word),
     );
   }
 

@@ -70,6 +70,16 @@ export class CohortSession {
     });
   }
 
+  /** Say of every cohort whether most of its samples lie right of its prototype. */
+  leans(): boolean[] {
+    const { start } = this.samples;
+    const sums = new Float64Array(this.entry.names.length);
+    this.membership.forEach((cohort, i) => {
+      if (cohort < sums.length) sums[cohort] += Math.sign(this.atlas.x[start + i] - this.arrangement.prototypes[2 * cohort]);
+    });
+    return [...sums].map((sum) => sum > 0);
+  }
+
   /** Count S_c and S_s, also while one cohort is on its way by (dx, dy). */
   figures(cohort = -1, dx = 0, dy = 0): Figures {
     const { start, count } = this.samples;

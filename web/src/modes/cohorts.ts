@@ -2,6 +2,7 @@
 
 import { checkedManifest, type Manifest } from "../data/manifest";
 import { MISSING } from "../data/fields";
+import type { View } from "../state/view";
 import { hex, rgb, type Rgb } from "../look/palette";
 import { csv } from "../save/csv";
 import { downloadText, fileName } from "../save/download";
@@ -33,6 +34,10 @@ class CohortMode {
   private lastLive = 0;
   private asking = 0;
   private busy = false;
+  /** The job whose fit is shown, where it is not the map's own. */
+  private job: string | null = null;
+  /** The arrangement that the address was told of. */
+  private told: View["moved"] | null = null;
 
   constructor(
     private readonly explorer: Explorer,
@@ -53,6 +58,11 @@ class CohortMode {
       nudge: (cohort, dx, dy) => this.drop(cohort, dx, dy),
     });
     explorer.onLook(() => this.paint());
+    store.onChange((view, changed) => {
+      if (!changed("moved") || view.moved === this.told) return;
+      const named = Object.keys(view.moved).length > 0;
+      if (named || this.session.arrangement.moved) this.travel(() => this.session.arrange(view.moved));
+    });
     this.paint();
     pane.view.reframe(session.entry.names.map((_, cohort) => session.arrangement.place(cohort)));
     if (Object.keys(store.view.moved).length > 0) {
@@ -113,7 +123,9 @@ class CohortMode {
   }
 
   private changed(): void {
-    this.explorer.store.set({ moved: this.session.moved() });
+    this.told = this.session.moved();
+    this.explorer.store.set({ moved: this.told });
+    this.explorer.placesChanged();
     this.count();
     this.tell();
   }
@@ -139,7 +151,11 @@ class CohortMode {
     this.panel.wait("S_n");
     const asked = this.session.arrangement.prototypes;
     try {
-      const answer = await source.ask<Record<string, number | null>>("scores", {}, Float32Array.from(asked));
+      const answer = await source.ask<Record<string, number | null>>(
+        "scores",
+        this.job === null ? {} : { job: this.job },
+        Float32Array.from(asked),
+      );
       if (asked === this.session.arrangement.prototypes) this.panel.show("S_n", answer["S_n"] ?? null);
     } catch (error) {
       this.panel.show("S_n", null, String(error instanceof Error ? error.message : error));
@@ -151,6 +167,7 @@ class CohortMode {
     const refitReason = atlas.source.offline || (entry.refit ? "" : (entry.refit_reason ?? "This map does not carry its model."));
     this.panel.allow({ undo: arrangement.canUndo, moved: arrangement.moved, refitReason });
     this.panel.explain(entry, Math.min(this.samples(), 5000), this.samples());
+    this.handles.lean(this.session.leans());
     this.handles.allow(entry.drag || refitReason === "" ? "" : (entry.drag_reason ?? refitReason));
   }
 
@@ -200,6 +217,7 @@ class CohortMode {
       const manifest = await this.finished(String(job));
       const before = arrangement.prototypes;
       this.session = await CohortSession.load(this.session.atlas, manifest, `jobs/${job}/columns/`);
+      this.job = String(job);
       this.session.apply();
       this.journey(before);
       this.panel.advance(undefined, `Computed: ${variant}, α = ${alpha.toFixed(2)}.`);

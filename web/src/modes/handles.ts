@@ -12,6 +12,7 @@ export interface HandleListeners {
   readonly nudge: (cohort: number, dx: number, dy: number) => void;
 }
 
+const KNOB = 24;
 const STEP = 10;
 const FINE = 1;
 const STILL: readonly [number, number] = [0, 0];
@@ -26,6 +27,7 @@ export class Handles {
   readonly root = element("div", { class: "handles" });
   private readonly buttons: HTMLButtonElement[];
   private readonly widths: number[];
+  private leaning: readonly boolean[] = [];
   private dragged = -1;
   private offset: readonly [number, number] = [0, 0];
 
@@ -78,6 +80,12 @@ export class Handles {
     }
   }
 
+  /** Write the names of those left of their knobs whose samples lie right of them. */
+  lean(leaning: readonly boolean[]): void {
+    this.leaning = leaning;
+    this.view.refresh();
+  }
+
   /** Show or hide them, with their kind. */
   show(shown: boolean): void {
     this.root.hidden = !shown;
@@ -89,18 +97,37 @@ export class Handles {
     return this.view.toScreen(x + dx, y + dy);
   }
 
+  /** Put every handle over its prototype; names that would cover one written before are not shown. */
   private follow(): void {
-    this.buttons.forEach((button, cohort) => {
+    const written: Box[] = [];
+    this.boxes().forEach((box, cohort) => {
+      const button = this.buttons[cohort];
+      const left = this.onLeft(cohort);
       const [sx, sy] = this.screen(cohort);
-      button.style.transform = `translate(${sx.toFixed(1)}px, ${sy.toFixed(1)}px)`;
+      const shift = left ? sx + KNOB - this.widths[cohort] : sx;
+      button.style.transform = `translate(${shift.toFixed(1)}px, ${sy.toFixed(1)}px)`;
+      button.classList.toggle("left", left);
+      const covered = cohort !== this.dragged && written.some((other) => meet(box, other));
+      button.classList.toggle("nameless", covered);
+      if (!covered) written.push(box);
     });
+  }
+
+  /** Names keep to the screen, and else away from the samples. */
+  private onLeft(cohort: number): boolean {
+    const [sx] = this.screen(cohort);
+    const wide = this.widths[cohort];
+    if (sx - KNOB / 2 + wide > this.view.size.width) return true;
+    return this.leaning[cohort] === true && sx + KNOB / 2 - wide > 0;
   }
 
   private boxes(): Box[] {
     if (this.root.hidden) return [];
     return this.buttons.map((_, cohort) => {
       const [sx, sy] = this.screen(cohort);
-      return { x0: sx - 12, y0: sy - 12, x1: sx - 12 + this.widths[cohort], y1: sy + 12 };
+      const [half, wide] = [KNOB / 2, this.widths[cohort]];
+      const x0 = this.onLeft(cohort) ? sx + half - wide : sx - half;
+      return { x0, y0: sy - half, x1: x0 + wide, y1: sy + half };
     });
   }
 
@@ -140,4 +167,8 @@ export class Handles {
     event.preventDefault();
     event.stopPropagation();
   }
+}
+
+function meet(a: Box, b: Box): boolean {
+  return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
 }

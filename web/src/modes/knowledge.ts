@@ -96,7 +96,7 @@ export function knowledgeMode(explorer: Explorer): HTMLElement {
     "Ask the knowledge graph",
     "mode knowledge",
     side.root,
-    element("div", { class: "field" }, element("span", { class: "label" }, "Entity"), box.root),
+    element("div", { class: "field wide" }, element("span", { class: "label" }, "Entity"), box.root),
     fromFocus,
     relation.root,
     reason !== "" && element("p", { class: "quiet" }, reason),
@@ -122,6 +122,7 @@ function showAnswers(
       dashed: !known,
     })),
     names: [asked, ...points.slice(0, NAMED)],
+    pales: true,
   });
   const energies = answers.map(([, energy]) => energy);
   const [best, worst] = [Math.min(...energies), Math.max(...energies)];

@@ -25,7 +25,8 @@ export function linkSwitches(explorer: Explorer, names: readonly string[]): HTML
   const { relations } = mainPane(explorer).atlas.manifest;
   return names.map((name) => {
     const count = relations.find((relation) => relation.name === name)?.count ?? 0;
-    const made = tick(`Draw ${counted(count, "link")} (${name})`, store.view.links.includes(name), (ticked) => {
+    const text = name === "links" ? `Draw all ${counted(count, "link")}` : `Draw all ${counted(count, "pair")} of ${name}`;
+    const made = tick(text, store.view.links.includes(name), (ticked) => {
       const others = store.view.links.filter((other) => other !== name);
       store.set({ links: ticked ? [...others, name] : others });
     });
@@ -63,6 +64,7 @@ export function networkMode(explorer: Explorer): HTMLElement {
         lines: fresh.map(([to, , ,], rank) => ({ from: point, to, strength: 1 - rank / (fresh.length + 1), dashed: true })),
         rings: fresh.map(([other]) => ({ point: other, strong: false })),
         names: fresh.map(([other]) => other),
+        pales: true,
       });
       const rows = fresh.map(([other, score, probability]) =>
         thingRow(explorer, other, shortNumber(probability ?? score), (probability ?? score) / most),

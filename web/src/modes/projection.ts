@@ -61,6 +61,7 @@ export async function projectionMode(explorer: Explorer): Promise<HTMLElement> {
       stars: [{ x: px, y: py, text: names[row], near: points }],
       rings: points.map((point) => ({ point, strong: false })),
       names: points,
+      pales: true,
     });
     refill(
       answers,

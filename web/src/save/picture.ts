@@ -3,7 +3,7 @@
 import type { Pane } from "../ui/explorer";
 import { hex, shades, type Theme } from "../look/palette";
 import { markerOf, markerPath } from "../look/markers";
-import { drawScene } from "../view/overlay";
+import { FAMILY, drawScene } from "../view/overlay";
 
 /** One line of a picture's legend. */
 export interface Key {
@@ -72,6 +72,7 @@ function writeAround(
   keys: readonly Key[],
   note: string,
 ): void {
+  context.font = `12px ${FAMILY}`;
   const widest = Math.max(0, ...keys.map(({ text }) => context.measureText(text).width));
   context.globalAlpha = 0.85;
   context.fillStyle = theme.paper;
@@ -79,9 +80,9 @@ function writeAround(
   context.globalAlpha = 1;
   context.textBaseline = "middle";
   context.fillStyle = theme.ink;
-  context.font = context.font.replace("12px", "600 14px");
+  context.font = `600 14px ${FAMILY}`;
   context.fillText(title, 16, 24);
-  context.font = context.font.replace("600 14px", "12px");
+  context.font = `12px ${FAMILY}`;
   keys.forEach(({ text, color, marker }, i) => {
     const y = 48 + i * LINE;
     context.fillStyle = color;

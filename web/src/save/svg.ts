@@ -5,7 +5,8 @@ import { hex } from "../look/palette";
 import { markerOf, markerPath } from "../look/markers";
 import type { Placed } from "../view/labels";
 import { starCorners, type Scene } from "../view/overlay";
-import { opacityFor } from "../view/sizes";
+import { opacityFor, textSize } from "../view/sizes";
+import { LINK_OPACITY } from "../paint/painter";
 import { toScreen } from "../geometry/camera";
 import type { Key } from "./picture";
 
@@ -32,9 +33,11 @@ export function svg(pane: Pane, keys: readonly Key[], note: string): string {
   }
   const font = "ui-sans-serif, system-ui, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif";
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${font}" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${font}" font-size="${textSize(view.size)}">`,
     `<title>${escaped(atlas.manifest.title)}</title>`,
     `<rect width="100%" height="100%" fill="${theme.paper}"/>`,
+    ...regions(scene),
+    ...links(pane, scene),
     ...lines(scene),
     ...points.map((point) => dot(pane, scene, point)),
     ...rings(scene),
@@ -71,6 +74,32 @@ function dot({ atlas, view }: Pane, scene: Scene, point: number): string {
   const path = markerPath(markerOf(kind), x, y, scene.radius(point));
   const opacity = short(opacityFor(atlas.kinds[kind].count));
   return `<path d="${path}" fill="${hex(view.color(point))}" fill-opacity="${opacity}"/>`;
+}
+
+/** All drawn links as one path. */
+function links({ view }: Pane, scene: Scene): string[] {
+  const { ends } = view.layers;
+  if (ends.length === 0) return [];
+  if (ends.length > 4 * MOST_POINTS) {
+    throw new Error(`${(ends.length / 4).toLocaleString("en")} links are too many for a drawing; hide them, or save as PNG.`);
+  }
+  const parts: string[] = [];
+  for (let at = 0; at < ends.length; at += 4) {
+    const [x1, y1] = toScreen(scene.camera, scene.size, ends[at], ends[at + 1]);
+    const [x2, y2] = toScreen(scene.camera, scene.size, ends[at + 2], ends[at + 3]);
+    parts.push(`M${short(x1)} ${short(y1)}L${short(x2)} ${short(y2)}`);
+  }
+  return [`<path d="${parts.join("")}" stroke="${scene.theme.muted}" stroke-opacity="${LINK_OPACITY}" fill="none"/>`];
+}
+
+/** The outline of the selection. */
+function regions({ region, camera, size, theme }: Scene): string[] {
+  if (region === null) return [];
+  const corners: string[] = [];
+  for (let i = 0; i < region.length; i += 2) {
+    corners.push(toScreen(camera, size, region[i], region[i + 1]).map(short).join(" "));
+  }
+  return [`<path d="M${corners.join("L")}z" fill="none" stroke="${theme.accent}" stroke-dasharray="4 4"/>`];
 }
 
 function lines(scene: Scene): string[] {

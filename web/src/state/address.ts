@@ -2,18 +2,18 @@
 
 import { fromHash, toHash } from "./hash";
 import type { Store } from "./store";
-import { FIRST_VIEW } from "./view";
+import type { View } from "./view";
 
 const PAUSE = 250;
 
-/** Keep address and view alike. Pages in a frame may forbid it; they then do without. */
-export function followAddress(store: Store): void {
+/** Keep address and view alike; ``start`` is what an address that says nothing means. Pages in a frame may forbid it; they then do without. */
+export function followAddress(store: Store, start: View): void {
   let timer = 0;
   let written = window.location.hash.slice(1);
   store.onChange(() => {
     window.clearTimeout(timer);
     timer = window.setTimeout(() => {
-      written = toHash(store.view);
+      written = toHash(store.view, start);
       try {
         window.history.replaceState(null, "", `#${written}`);
       } catch {
@@ -23,7 +23,7 @@ export function followAddress(store: Store): void {
   });
   window.addEventListener("hashchange", () => {
     const hash = window.location.hash.slice(1);
-    if (hash !== written) store.set({ ...FIRST_VIEW, ...fromHash(hash) });
+    if (hash !== written) store.set({ ...start, tool: store.view.tool, ...fromHash(hash) });
     written = hash;
   });
 }

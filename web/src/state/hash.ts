@@ -4,14 +4,14 @@ import { FIRST_VIEW, type Place, type Question, type ThemeChoice, type View } fr
 
 const THEMES: readonly ThemeChoice[] = ["auto", "light", "dark"];
 
-/** Write what differs from the first view. */
-export function toHash(view: View): string {
+/** Write what differs from the view that the page starts with. */
+export function toHash(view: View, start: View = FIRST_VIEW): string {
   const parts = new URLSearchParams();
   const put = (name: string, value: string | null | false): void => {
     if (value !== null && value !== false && value !== "") parts.set(name, value);
   };
-  put("theme", view.theme !== FIRST_VIEW.theme && view.theme);
-  put("color", view.color);
+  put("theme", view.theme !== start.theme && view.theme);
+  if (view.color !== start.color) parts.set("color", view.color ?? "");
   put("size", view.size);
   put("order", view.order);
   put("kinds", list(view.hiddenKinds));
@@ -22,7 +22,7 @@ export function toHash(view: View): string {
   put("on", view.regionPane !== 0 && String(view.regionPane));
   view.places.forEach((place, pane) => put(`at${pane + 1}`, place && placeText(place)));
   put("moved", pairs(view.moved, ([x, y]) => `${number(x)},${number(y)}`));
-  put("links", list(view.links));
+  if (list(view.links) !== list(start.links)) parts.set("links", list(view.links));
   put("suggest", view.suggest && "1");
   put("ask", view.question && list([view.question.side, view.question.entity, view.question.relation]));
   put("row", view.row >= 0 && String(view.row));
@@ -37,7 +37,7 @@ export function fromHash(hash: string): Partial<View> {
   if (theme !== null && THEMES.includes(theme)) found.theme = theme;
   for (const name of ["color", "size", "order", "focus"] as const) {
     const value = parts.get(name);
-    if (value !== null) found[name] = value;
+    if (value !== null) found[name] = value || null;
   }
   const lists = { kinds: "hiddenKinds", classes: "hiddenClasses", links: "links" } as const;
   for (const [name, key] of Object.entries(lists)) {

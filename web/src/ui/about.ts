@@ -5,13 +5,13 @@ import { element, type Child } from "./dom";
 import { counted, plain } from "./format";
 
 /** Tell where a map comes from, how good it is, and how to begin. */
-export function about({ summary, kinds, coordinates }: Manifest): HTMLElement {
+export function about({ title, summary, kinds, coordinates }: Manifest, several = false): HTMLElement {
   const dimensions = counted(summary.n_components, "dimension");
   const error = coordinates?.quantised ? coordinates.error : undefined;
   return element(
     "section",
     { class: "about" },
-    element("h2", {}, "This map"),
+    element("h2", {}, several ? title : "This map"),
     element(
       "p",
       {},

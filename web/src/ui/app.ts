@@ -24,8 +24,8 @@ import { tools } from "./tools";
 
 /** Show one map, or two side by side. */
 export async function startExplorer(root: HTMLElement, atlases: readonly Atlas[]): Promise<void> {
-  const first = atlases[0].manifest;
-  const store = new Store({ ...FIRST_VIEW, ...firstChoices(atlases[0]), ...fromHash(window.location.hash) });
+  const start: View = { ...FIRST_VIEW, ...firstChoices(atlases[0]) };
+  const store = new Store({ ...start, ...fromHash(window.location.hash) });
   const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
   const theme = (): Theme => {
     const { theme: chosen } = store.view;
@@ -46,6 +46,7 @@ export async function startExplorer(root: HTMLElement, atlases: readonly Atlas[]
     say: (text) => messages.say(text),
     announce: (text) => messages.announce(text),
     complain: (error) => messages.complain(error),
+    placesChanged: () => store.view.region !== null && appearance.select(),
     onLook: (listener) => void listeners.look.push(listener),
     onSelection: (listener) => void listeners.selection.push(listener),
   };
@@ -60,9 +61,12 @@ export async function startExplorer(root: HTMLElement, atlases: readonly Atlas[]
   const side = sidePanel(explorer);
   const search = searchBox(explorer);
   const help = helpDialog();
-  const floating = [tools(explorer), note(caption(first))];
-  maps.append(...floating);
-  for (const { view } of panes) view.taken = () => floating.map((over) => boxOver(view.host, over));
+  const floating = tools(explorer);
+  maps.append(floating);
+  for (const { view } of panes) {
+    const over = [floating, ...view.host.querySelectorAll<HTMLElement>(".map-note, .map-title")];
+    view.taken = () => over.map((part) => boxOver(view.host, part));
+  }
   root.replaceChildren(
     header(explorer, search, () => help.showModal()),
     lookPanel(explorer),
@@ -79,7 +83,7 @@ export async function startExplorer(root: HTMLElement, atlases: readonly Atlas[]
     void appearance.everything();
   });
   listenToKeys(explorer, search, help);
-  followAddress(store);
+  followAddress(store, start);
   await nextFrame();
   performance.mark("first-picture");
   await Promise.all(atlases.map((atlas) => atlas.loadNames()));
@@ -87,6 +91,7 @@ export async function startExplorer(root: HTMLElement, atlases: readonly Atlas[]
   await Promise.all([appearance.recolor(), appearance.resize(), appearance.label(), appearance.link()]);
   await side.start();
   if (store.view.region !== null) appearance.select();
+  await nextFrame();
   document.documentElement.dataset["ready"] = "yes";
 }
 
@@ -127,6 +132,7 @@ function makePane(explorer: Explorer, atlas: Atlas, number: number, maps: HTMLEl
     { name: `Map: ${manifest.title}`, handles: number === 0 },
   );
   host.append(tooltip.root);
+  host.append(note(caption(manifest)));
   if (several) host.append(element("p", { class: "map-title" }, manifest.title));
   const pane: Pane = {
     number,

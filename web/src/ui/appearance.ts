@@ -64,8 +64,9 @@ export class Appearance {
         const { kinds, n } = pane.atlas;
         const field = fields[number];
         pane.field = field;
+        const like = number === 0 ? null : (this.colorings[0]?.key ?? null);
         this.colorings[number] =
-          field === null ? colorByKind(kinds, n, this.theme()) : colorByField(field, kinds, n, this.theme());
+          field === null ? colorByKind(kinds, n, this.theme()) : colorByField(field, kinds, n, this.theme(), like);
       });
       this.filter();
     } catch (error) {

@@ -15,15 +15,14 @@ const NEAR = 6;
 const STRONGEST = 8;
 
 /** Tell all about a point, and mark on the map what belongs to it. */
-export async function detail(explorer: Explorer, point: number): Promise<HTMLElement> {
-  const pane = mainPane(explorer);
+export async function detail(explorer: Explorer, pane: Pane, point: number): Promise<HTMLElement> {
   const { atlas } = pane;
   const [fields, near, related] = await Promise.all([
     fieldRows(atlas, point),
     neighbours(atlas, point),
     relations(atlas, point),
   ]);
-  markFocus(pane, point, near, related);
+  markFocus(explorer, pane, point, near, related);
   const kind = atlas.kindOf(point).name;
   const [label, id] = [atlas.label(point), atlas.ids[point]];
   return element(
@@ -46,8 +45,10 @@ export async function detail(explorer: Explorer, point: number): Promise<HTMLEle
     element("h2", {}, label),
     id !== label && element("p", { class: "quiet id" }, id),
     fields.length > 0 && element("dl", { class: "facts" }, ...fields.flat()),
-    ...nearLists(explorer, near),
-    ...related.map(({ name, total, partners }) => partnerList(explorer, name, total, partners)),
+    Object.keys(explorer.store.view.moved).length > 0 &&
+      element("p", { class: "quiet" }, "Distances are those of the map as it was made, before cohorts were moved."),
+    ...nearLists(explorer, pane, near),
+    ...related.map((found) => partnerList(explorer, pane, found)),
   );
 }
 
@@ -118,7 +119,8 @@ async function relations(atlas: Atlas, point: number): Promise<Related[]> {
 
 // ---------------------------------------------------------------------- on the map
 
-function markFocus(pane: Pane, point: number, near: Neighbours, related: readonly Related[]): void {
+/** Mark the point and what belongs to it, on its own map and, as far as they are there, on the other. */
+function markFocus(explorer: Explorer, pane: Pane, point: number, near: Neighbours, related: readonly Related[]): void {
   const lines = related.flatMap(({ partners }): Line[] => {
     const most = Math.max(...partners.map(({ weight }) => Math.abs(weight))) || 1;
     return partners.map(({ point: other, weight }) => ({
@@ -137,30 +139,42 @@ function markFocus(pane: Pane, point: number, near: Neighbours, related: readonl
     ],
     lines,
     names: [...new Set([point, ...nearest, ...joined])],
+    pales: true,
   };
   pane.view.setMarks("focus", marks);
+  for (const other of explorer.panes) if (other !== pane) other.view.setMarks("focus", elsewhere(marks, pane, other));
+}
+
+/** The rings and names of marks on another map, as far as it has the things. */
+function elsewhere({ rings = [], names = [] }: Marks, { atlas }: Pane, other: Pane): Marks {
+  const there = (point: number): number => other.atlas.find(atlas.key(point));
+  return {
+    rings: rings.map(({ point, strong }) => ({ point: there(point), strong })).filter(({ point }) => point >= 0),
+    names: names.map(there).filter((point) => point >= 0),
+    pales: true,
+  };
 }
 
 // ---------------------------------------------------------------------- lists
 
-function nearLists(explorer: Explorer, { kinds, note }: Neighbours): Child[] {
+function nearLists(explorer: Explorer, pane: Pane, { kinds, note }: Neighbours): Child[] {
   if (note !== "") return [element("p", { class: "quiet" }, note)];
   return [...kinds].flatMap(([kind, list]) => {
     if (list.length === 0) return [];
     const farthest = list[list.length - 1].distance || 1;
     const rows = list.map(({ point, distance }) =>
-      thingRow(explorer, point, shortNumber(distance), 1 - (0.85 * distance) / farthest),
+      thingRow(explorer, point, shortNumber(distance), 1 - (0.85 * distance) / farthest, pane),
     );
     return [element("h3", {}, `Nearest ${kind}`), element("ol", { class: "things" }, ...rows)];
   });
 }
 
-function partnerList(explorer: Explorer, name: string, total: number, partners: readonly Partner[]): HTMLElement {
+function partnerList(explorer: Explorer, pane: Pane, { name, total, partners }: Related): HTMLElement {
   const most = Math.max(...partners.map(({ weight }) => Math.abs(weight))) || 1;
-  const { entry } = { entry: mainPane(explorer).atlas.manifest.relations.find((relation) => relation.name === name)! };
+  const entry = pane.atlas.manifest.relations.find((relation) => relation.name === name)!;
   const arrow = (outgoing: boolean): string => (entry.directed && entry.from === entry.to ? (outgoing ? "→ " : "← ") : "");
   const rows = partners.map(({ point, weight, outgoing }) =>
-    thingRow(explorer, point, `${arrow(outgoing)}${shortNumber(weight)}`, Math.abs(weight) / most),
+    thingRow(explorer, point, `${arrow(outgoing)}${shortNumber(weight)}`, Math.abs(weight) / most, pane),
   );
   const more = total > partners.length ? `, the strongest of ${counted(total, "pair")}` : "";
   return element(
@@ -172,8 +186,13 @@ function partnerList(explorer: Explorer, name: string, total: number, partners: 
 }
 
 /** One thing in a list: a button that looks at it, a figure, and a bar that says how much. */
-export function thingRow(explorer: Explorer, point: number, value: string, share: number): HTMLElement {
-  const pane = mainPane(explorer);
+export function thingRow(
+  explorer: Explorer,
+  point: number,
+  value: string,
+  share: number,
+  pane: Pane = mainPane(explorer),
+): HTMLElement {
   const bar = element("span", { class: "bar", "aria-hidden": "true" });
   bar.style.transform = `scaleX(${Math.min(Math.max(share, 0.02), 1)})`;
   return element(
@@ -184,7 +203,7 @@ export function thingRow(explorer: Explorer, point: number, value: string, share
       {
         type: "button",
         class: "thing",
-        click: () => goTo(explorer, point),
+        click: () => goTo(explorer, point, pane),
         pointerenter: () => pane.view.setMarks("pointed", { rings: [{ point, strong: true }], names: [point] }),
         pointerleave: () => pane.view.setMarks("pointed", null),
       },

@@ -34,6 +34,8 @@ export interface Explorer {
   complain(error: unknown): void;
   /** Hear of a new look, when colours and legend have been made again. */
   onLook(listener: () => void): void;
+  /** Find anew what a drawn region holds, when points have moved. */
+  placesChanged(): void;
   /** Hear of a new selection. */
   onSelection(listener: () => void): void;
 }

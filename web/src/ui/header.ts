@@ -9,7 +9,7 @@ import type { ThemeChoice } from "../state/view";
 import type { Completion } from "./completion";
 import { iconButton } from "./controls";
 import { element, icon, refill } from "./dom";
-import { mainPane, type Explorer } from "./explorer";
+import { mainPane, type Explorer, type Pane } from "./explorer";
 import { counted } from "./format";
 import { ICONS } from "./icons";
 import { menu } from "./menu";
@@ -76,8 +76,8 @@ function saveMenu(explorer: Explorer): HTMLElement {
   ]);
 }
 
-function around(explorer: Explorer): { keys: Key[]; note: string } {
-  const pane = mainPane(explorer);
+/** The legend of a map, and a line that says what it is. */
+function around(explorer: Explorer, pane: Pane): { keys: Key[]; note: string } {
   const { hiddenKinds, hiddenClasses } = explorer.store.view;
   const { summary } = pane.atlas.manifest;
   const note = [summary.model, summary.layout.note || summary.layout.name].filter(Boolean).join(" · ");
@@ -85,16 +85,16 @@ function around(explorer: Explorer): { keys: Key[]; note: string } {
 }
 
 async function savePng(explorer: Explorer): Promise<void> {
-  const { keys, note } = around(explorer);
   for (const pane of explorer.panes) {
+    const { keys, note } = around(explorer, pane);
     download(fileName(pane.atlas.manifest.title, ".png"), await png(pane, keys, note));
   }
   explorer.say("Picture saved.");
 }
 
 async function saveSvg(explorer: Explorer): Promise<void> {
-  const { keys, note } = around(explorer);
   for (const pane of explorer.panes) {
+    const { keys, note } = around(explorer, pane);
     downloadText(fileName(pane.atlas.manifest.title, ".svg"), svg(pane, keys, note), "image/svg+xml");
   }
   explorer.say("Drawing saved.");

@@ -18,6 +18,9 @@ const LIST: readonly (readonly [string, string])[] = [
   ["?", "this list"],
 ];
 
+/** Where keys are written, or chosen by, rather than meant for the page. */
+const WRITTEN_IN = "input:not([type=checkbox], [type=range]), select, textarea, dialog *";
+
 const STEP = 60;
 const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowLeft: [-STEP, 0],
@@ -46,7 +49,7 @@ export function listenToKeys(explorer: Explorer, search: Completion, help: HTMLD
   const { store, panes } = explorer;
   document.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
-    if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, select, textarea, dialog *")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || target.matches(WRITTEN_IN)) return;
     if (event.key === "Escape") escape(explorer);
     else if (event.key === "/") search.input.focus();
     else if (event.key === "?") help.showModal();

@@ -90,14 +90,16 @@ function switches(
 
 function kindLegend(explorer: Explorer): HTMLElement {
   const { store } = explorer;
-  const pane = mainPane(explorer);
-  const entries = pane.atlas.kinds.map(({ name, count }, number) => ({
-    name,
-    text: name,
-    count,
-    mark: kindSwatch(number, kindColor(pane, number, explorer.theme())),
-  }));
-  return switches("Kinds", entries, store.view.hiddenKinds, (hiddenKinds) => store.set({ hiddenKinds }));
+  const entries = explorer.panes.flatMap((pane) =>
+    pane.atlas.kinds.map(({ name, count }, number) => ({
+      name,
+      text: name,
+      count,
+      mark: kindSwatch(number, kindColor(pane, number, explorer.theme())),
+    })),
+  );
+  const firsts = entries.filter(({ name }, i) => entries.findIndex((entry) => entry.name === name) === i);
+  return switches("Kinds", firsts, store.view.hiddenKinds, (hiddenKinds) => store.set({ hiddenKinds }));
 }
 
 function colorLegend(explorer: Explorer): HTMLElement | null {
@@ -114,7 +116,7 @@ function colorLegend(explorer: Explorer): HTMLElement | null {
 
 function classEntries(key: ColorKey & { type: "classes" }, theme: Theme): Entry[] {
   const { names, counts, others, otherPoints, missing } = key.classes;
-  const dot = (color: string): SVGSVGElement => swatch(markerPath("circle", 10, 10, 6), color);
+  const dot = (color: string): SVGSVGElement => swatch(markerPath("circle", 10, 10, 7), color);
   const entries: Entry[] = names.map((name, i) => ({
     name,
     text: name,

@@ -5,14 +5,14 @@ import { downloadText, fileName } from "../save/download";
 import { tableOf, valueOf } from "../save/table";
 import { iconButton, textButton } from "./controls";
 import { element } from "./dom";
-import { mainPane, pointSwatch, type Explorer } from "./explorer";
+import { mainPane, pointSwatch, type Explorer, type Pane } from "./explorer";
 import { counted, shortNumber } from "./format";
 import { goTo } from "./search_box";
 
 const MOST = 200;
 
 export function selectionPanel(explorer: Explorer): HTMLElement {
-  const pane = mainPane(explorer);
+  const pane = explorer.panes[explorer.store.view.regionPane] ?? mainPane(explorer);
   const { atlas, field, order } = pane;
   const rank = order?.rank ?? (() => 0);
   const points = [...pane.selected].sort((a, b) => rank(b) - rank(a) || a - b);
@@ -31,7 +31,7 @@ export function selectionPanel(explorer: Explorer): HTMLElement {
         {},
         element(
           "button",
-          { type: "button", class: "thing", click: () => goTo(explorer, point) },
+          { type: "button", class: "thing", click: () => goTo(explorer, point, pane) },
           pointSwatch(pane, point),
           element("span", { class: "name" }, atlas.label(point)),
         ),
@@ -49,7 +49,7 @@ export function selectionPanel(explorer: Explorer): HTMLElement {
       element("div", { class: "actions" }, iconButton("close", "Clear the selection (Esc)", () => clear(explorer))),
     ),
     element("p", { class: "quiet" }, points.length === 0 ? "Nothing lies in this region." : counts.join(", ")),
-    points.length > 0 && textButton("Download as CSV", () => void save(explorer, points), "wide"),
+    points.length > 0 && textButton("Download as CSV", () => void save(explorer, pane, points), "wide"),
     element(
       "table",
       {},
@@ -64,8 +64,7 @@ export function clear(explorer: Explorer): void {
   explorer.store.set({ region: null });
 }
 
-async function save(explorer: Explorer, points: readonly number[]): Promise<void> {
-  const { atlas } = mainPane(explorer);
+async function save(explorer: Explorer, { atlas }: Pane, points: readonly number[]): Promise<void> {
   try {
     const { header, rows } = await tableOf(atlas, points);
     downloadText(fileName(atlas.manifest.title, "-selection.csv"), csv(header, rows), "text/csv");

@@ -44,15 +44,15 @@ async function modePanels(explorer: Explorer): Promise<Child[]> {
 /** Show what is looked at; newer questions win over slower answers. */
 async function showMain(explorer: Explorer, target: HTMLElement, scroller: HTMLElement): Promise<void> {
   const { store, panes } = explorer;
-  const pane = mainPane(explorer);
   const { focus } = store.view;
+  const pane = panes.find(({ atlas }) => focus !== null && atlas.find(focus) >= 0) ?? mainPane(explorer);
   const point = focus === null ? -1 : pane.atlas.find(focus);
   for (const { view, atlas } of panes) {
     const here = focus === null ? -1 : atlas.find(focus);
     view.setMarks("focus", here < 0 ? null : { rings: [{ point: here, strong: true }], names: [here] });
   }
   if (point >= 0) {
-    const shown = await detail(explorer, point);
+    const shown = await detail(explorer, pane, point);
     if (store.view.focus !== focus) return;
     const count = pane.selected.length;
     const back =
@@ -61,5 +61,5 @@ async function showMain(explorer: Explorer, target: HTMLElement, scroller: HTMLE
     explorer.announce(`${pane.atlas.kindOf(point).name} ${pane.atlas.label(point)}`);
     if (shown.offsetTop > scroller.scrollTop + scroller.clientHeight - 120) shown.scrollIntoView({ block: "nearest" });
   } else if (store.view.region !== null) refill(target, selectionPanel(explorer));
-  else refill(target, about(pane.atlas.manifest));
+  else refill(target, ...panes.map(({ atlas }) => about(atlas.manifest, panes.length > 1)));
 }

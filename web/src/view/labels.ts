@@ -1,6 +1,7 @@
 /** Placing names so that none covers another. */
 
 import type { Size } from "../geometry/camera";
+import { textSize } from "./sizes";
 
 export interface Box {
   readonly x0: number;
@@ -30,9 +31,14 @@ export interface Placed {
   readonly side: number;
 }
 
-export const HEIGHT = 15;
 const GAP = 3;
 const ROW = 24;
+const SIDES = 8;
+
+/** The room that a line of names takes, in pixels. */
+export function lineHeight(size: Size): number {
+  return 1.25 * textSize(size);
+}
 
 /** Boxes sorted into rows of the screen, so that few have to be compared. */
 class Occupied {
@@ -56,18 +62,12 @@ class Occupied {
   }
 }
 
-/** Right of the point, left of it, above, below. */
-function offset(side: number, { radius, width }: Wanted): [number, number] {
-  switch (side) {
-    case 0:
-      return [radius + GAP, 0];
-    case 1:
-      return [-radius - GAP - width, 0];
-    case 2:
-      return [-width / 2, -radius - HEIGHT / 2 - 1];
-    default:
-      return [-width / 2, radius + HEIGHT / 2 + 1];
-  }
+/** Right of the point, left of it, above, below, then between these. */
+function offset(side: number, { radius, width }: Wanted, height: number): [number, number] {
+  if (side < 2) return [side === 0 ? radius + GAP : -radius - GAP - width, 0];
+  if (side < 4) return [-width / 2, (side === 2 ? -1 : 1) * (radius + height / 2 + 1)];
+  const [away, up] = [0.7 * radius + GAP, 0.7 * radius + height / 2];
+  return [side % 2 === 0 ? away : -away - width, side < 6 ? -up : up];
 }
 
 /**
@@ -86,14 +86,15 @@ export function placeLabels(
   for (const box of taken) occupied.add(box);
   const placed: Placed[] = [];
   const left = [...limits];
+  const height = lineHeight(size);
   for (const label of wanted) {
     if (left[label.kind] === 0) continue;
     const last = before.get(label.point) ?? 0;
-    for (let turn = 0; turn < 4; turn++) {
-      const side = (last + turn) % 4;
-      const [dx, dy] = offset(side, label);
+    for (let turn = 0; turn < SIDES; turn++) {
+      const side = turn === 0 ? last : turn <= last ? turn - 1 : turn;
+      const [dx, dy] = offset(side, label, height);
       const [x, y] = [label.x + dx, label.y + dy];
-      const box = { x0: x - 2, y0: y - HEIGHT / 2, x1: x + label.width + 2, y1: y + HEIGHT / 2 };
+      const box = { x0: x - 2, y0: y - height / 2, x1: x + label.width + 2, y1: y + height / 2 };
       if (box.x0 < 0 || box.x1 > size.width || box.y0 < 0 || box.y1 > size.height) continue;
       if (occupied.meets(box)) continue;
       occupied.add(box);

@@ -11,12 +11,12 @@ import { element } from "../ui/dom";
 import { Gestures } from "./gestures";
 import type { Box } from "./labels";
 import { Layers } from "./layers";
-import type { Marks } from "./marks";
+import { RING_GAP, STAR_TEXT, markedPoints, type Marks } from "./marks";
 import { animate } from "./motion";
 import { Names, type LabelSettings } from "./names";
-import { drawScene, type Scene } from "./overlay";
+import { drawScene, fontFor, type Scene } from "./overlay";
 import { Picker } from "./picking";
-import { diameterFor, growth } from "./sizes";
+import { diameterFor, enlargement, growth } from "./sizes";
 
 export interface ViewListeners {
   readonly camera: (camera: Camera, size: Size) => void;
@@ -132,8 +132,14 @@ export class MapView {
 
   /** Draw what a panel found; null takes it away. */
   setMarks(name: string, marks: Marks | null): void {
+    const paled = this.marks.get(name)?.pales === true || marks?.pales === true;
     if (marks === null) this.marks.delete(name);
     else this.marks.set(name, marks);
+    if (paled) {
+      const asked = [...this.marks.values()].filter(({ pales }) => pales);
+      this.layers.setAsked(asked.length === 0 ? null : new Set(asked.flatMap(markedPoints)));
+      this.draw();
+    }
     this.refresh();
   }
 
@@ -340,7 +346,7 @@ export class MapView {
   }
 
   private diameters(): number[] {
-    const grown = growth(this.camera.k / this.base.k);
+    const grown = growth(this.camera.k / this.base.k) * enlargement(this.size);
     return this.atlas.kinds.map(({ count }) => diameterFor(count) * grown);
   }
 
@@ -352,12 +358,36 @@ export class MapView {
     const place = (point: number): [number, number] => this.place(point);
     const marks = [...this.marks.values()];
     if (this.names.stale(camera.k)) {
-      const first = marks.flatMap(({ names = [] }) => names);
-      const { visible } = this.layers;
-      this.names.arrange({ camera, size, place, radius, visible, picker: this.picker, first, taken: this.taken() });
+      const ringed = new Set(marks.flatMap(({ rings = [] }) => rings.map(({ point }) => point)));
+      this.names.arrange({
+        camera,
+        size,
+        place,
+        radius: (point) => radius(point) + (ringed.has(point) ? RING_GAP : 0),
+        nameable: (point) => this.layers.standsOut(point),
+        picker: this.picker,
+        first: marks.flatMap(({ names = [] }) => names),
+        taken: [...this.taken(), ...this.marked(marks, ringed, radius)],
+      });
     }
     const ink = (point: number): string => this.ink(point);
     return { camera, size, theme, place, radius, ink, marks, labels: this.names.placed, hovered, region, drawing };
+  }
+
+  /** The room that rings and stars take from names. */
+  private marked(marks: readonly Marks[], ringed: ReadonlySet<number>, radius: (point: number) => number): Box[] {
+    const around = (sx: number, sy: number, reach: number, text = 0): Box => {
+      return { x0: sx - reach, y0: sy - reach, x1: sx + Math.max(reach, text), y1: sy + reach };
+    };
+    this.context.font = fontFor(this.size, true);
+    const stars = marks.flatMap(({ stars: found = [] }) =>
+      found.map(({ x, y, text }) => {
+        const wide = STAR_TEXT + this.context.measureText(text).width + 4;
+        return around(...this.toScreen(x, y), 11, wide);
+      }),
+    );
+    const rings = [...ringed].map((point) => around(...this.toScreen(...this.place(point)), radius(point) + 1));
+    return [...stars, ...rings];
   }
 
   /** The scene of a picture to keep: without the pointer, and with what lies over the map. */

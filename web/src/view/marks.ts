@@ -1,5 +1,9 @@
 /** What is drawn over the points to answer a question: rings, lines, names, and new places. */
 
+/** From a point's edge to a strong ring around it, and from a star's middle to its text, in pixels. */
+export const RING_GAP = 3.5;
+export const STAR_TEXT = 15;
+
 export interface Ring {
   readonly point: number;
   readonly strong: boolean;
@@ -29,4 +33,16 @@ export interface Marks {
   /** Points whose names are written before all others. */
   readonly names?: readonly number[];
   readonly stars?: readonly Star[];
+  /** Whether all points that are not part of it become paler. */
+  readonly pales?: boolean;
+}
+
+/** List the points that marks are about. */
+export function markedPoints({ rings = [], lines = [], names = [], stars = [] }: Marks): number[] {
+  return [
+    ...rings.map(({ point }) => point),
+    ...lines.flatMap(({ from, to }) => [from, to]),
+    ...names,
+    ...stars.flatMap(({ near }) => near),
+  ];
 }

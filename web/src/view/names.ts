@@ -4,7 +4,8 @@ import type { Atlas } from "../data/atlas";
 import { seen, toScreen, type Camera, type Frame, type Size } from "../geometry/camera";
 import { labelLimit, taking, type LabelOrder } from "./label_order";
 import { placeLabels, shortened, type Box, type Placed, type Wanted } from "./labels";
-import { FONT } from "./overlay";
+import { fontFor } from "./overlay";
+import { roominess, textSize } from "./sizes";
 import type { Picker } from "./picking";
 
 export interface LabelSettings {
@@ -17,7 +18,8 @@ export interface LabelSettings {
 export interface Stage {
   readonly camera: Camera;
   readonly size: Size;
-  readonly visible: Uint8Array;
+  /** Whether a point may be named without being asked for. */
+  readonly nameable: (point: number) => boolean;
   readonly picker: Picker | null;
   readonly place: (point: number) => readonly [number, number];
   readonly radius: (point: number) => number;
@@ -38,6 +40,9 @@ export class Names {
   settings: LabelSettings | null = null;
   private placedFor: number | null = null;
   private readonly widths = new Map<string, number>();
+  private widthsAt = 0;
+  /** The side on which each name was last, so that names do not jump while one zooms. */
+  private readonly sides = new Map<number, number>();
 
   constructor(
     private readonly atlas: Atlas,
@@ -46,9 +51,10 @@ export class Names {
     private readonly without: number,
   ) {}
 
-  /** Have the names placed anew at the next opportunity. */
+  /** Have the names placed anew at the next opportunity, as if for the first time: a link then shows the same. */
   forget(): void {
     this.placedFor = null;
+    this.sides.clear();
   }
 
   /** Say whether names have to be placed: panning moves them as they are, so that only a new scale counts. */
@@ -58,10 +64,14 @@ export class Names {
 
   arrange(stage: Stage): void {
     this.placedFor = stage.camera.k;
-    const before = new Map(this.placed.map(({ point, side }) => [point, side]));
-    const limits = this.settings!.density.map((share, kind) => (kind === this.without ? 0 : labelLimit(share)));
+    if (this.widthsAt !== textSize(stage.size)) this.widths.clear();
+    this.widthsAt = textSize(stage.size);
+    this.context.font = fontFor(stage.size);
+    const room = roominess(stage.size);
+    const limits = this.settings!.density.map((share, kind) => (kind === this.without ? 0 : Math.round(room * labelLimit(share))));
     const wanted = this.wanted(stage, limits);
-    this.placed = placeLabels(wanted, stage.size, withFirst(limits, stage.first.length), stage.taken, before);
+    this.placed = placeLabels(wanted, stage.size, withFirst(limits, stage.first.length), stage.taken, this.sides);
+    for (const { point, side } of this.placed) this.sides.set(point, side);
   }
 
   private *wanted(stage: Stage, limits: readonly number[]): Generator<Wanted> {
@@ -84,7 +94,7 @@ export class Names {
     if (limit === 0) return [];
     const inView = (point: number): boolean => {
       const [x, y] = stage.place(point);
-      return stage.visible[point] === 1 && x >= frame.x0 && x <= frame.x1 && y >= frame.y0 && y <= frame.y1;
+      return stage.nameable(point) && x >= frame.x0 && x <= frame.x1 && y >= frame.y0 && y <= frame.y1;
     };
     const found: number[] = [];
     for (const point of leaders) if (inView(point) && found.push(point) >= ENOUGH * limit) return found;
@@ -97,7 +107,6 @@ export class Names {
   private widthOf(text: string): number {
     let width = this.widths.get(text);
     if (width === undefined) {
-      this.context.font = FONT;
       width = Math.ceil(this.context.measureText(text).width);
       this.widths.set(text, width);
     }

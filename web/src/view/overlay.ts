@@ -3,10 +3,16 @@
 import { toScreen, type Camera, type Size } from "../geometry/camera";
 import type { Polygon } from "../geometry/region";
 import type { Theme } from "../look/palette";
-import { HEIGHT, type Placed } from "./labels";
-import type { Marks, Star } from "./marks";
+import { lineHeight, type Placed } from "./labels";
+import { RING_GAP, STAR_TEXT, type Marks, type Star } from "./marks";
+import { textSize } from "./sizes";
 
-export const FONT = '12px ui-sans-serif, system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+export const FAMILY = 'ui-sans-serif, system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+
+/** The font of names on a map of some size; ``strong`` that of new things. */
+export function fontFor(size: Size, strong = false): string {
+  return `${strong ? "600 " : ""}${textSize(size) + (strong ? 1 : 0)}px ${FAMILY}`;
+}
 
 /** How opaque names are that a question did not ask for. */
 const PALE = 0.55;
@@ -28,7 +34,7 @@ export interface Scene {
 
 /** Draw a scene; the canvas is already cleared and scaled to pixels of the page. */
 export function drawScene(context: CanvasRenderingContext2D, scene: Scene): void {
-  context.font = FONT;
+  context.font = fontFor(scene.size);
   context.textBaseline = "middle";
   context.lineJoin = "round";
   context.lineCap = "round";
@@ -44,7 +50,7 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene): void
   context.setLineDash([]);
   context.globalAlpha = 1;
   for (const { rings = [], stars = [] } of scene.marks) {
-    for (const { point, strong } of rings) drawRing(context, scene, point, strong ? 2.5 : 1.5, strong ? 3.5 : 2);
+    for (const { point, strong } of rings) drawRing(context, scene, point, strong ? 2.5 : 1.5, strong ? RING_GAP : 2);
     for (const star of stars) drawStar(context, scene, star);
   }
   drawLabels(context, scene);
@@ -113,9 +119,9 @@ function drawStar(context: CanvasRenderingContext2D, scene: Scene, { x, y, text,
   context.lineWidth = 2;
   context.stroke();
   context.fill();
-  context.font = FONT.replace("12px", "600 13px");
-  write(context, scene, text, sx + 15, sy, scene.theme.ink);
-  context.font = FONT;
+  context.font = fontFor(scene.size, true);
+  write(context, scene, text, sx + STAR_TEXT, sy, scene.theme.ink);
+  context.font = fontFor(scene.size);
 }
 
 function drawRegion(context: CanvasRenderingContext2D, scene: Scene, polygon: Polygon): void {
@@ -137,10 +143,11 @@ function drawRegion(context: CanvasRenderingContext2D, scene: Scene, polygon: Po
 
 function drawLabels(context: CanvasRenderingContext2D, scene: Scene): void {
   const { size } = scene;
+  const height = lineHeight(size);
   const asked = new Set(scene.marks.flatMap(({ names = [] }) => names));
   for (const { point, text, dx, dy } of scene.labels) {
     const [x, y] = screen(scene, scene.place(point));
-    if (x + dx > size.width || y + dy + HEIGHT < 0 || y + dy - HEIGHT > size.height || x + dx < -400) continue;
+    if (x + dx > size.width || y + dy + height < 0 || y + dy - height > size.height || x + dx < -400) continue;
     context.globalAlpha = asked.size > 0 && !asked.has(point) ? PALE : 1;
     write(context, scene, text, x + dx, y + dy, scene.ink(point));
   }

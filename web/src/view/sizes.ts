@@ -1,4 +1,6 @@
-/** How large and how opaque points are. */
+/** How large and how opaque points and names are. */
+
+import type { Size } from "../geometry/camera";
 
 /** The diameter of a usual point among so many of its kind, in pixels: the more, the smaller. */
 export function diameterFor(count: number): number {
@@ -13,4 +15,22 @@ export function opacityFor(count: number): number {
 /** How much points grow when one looks closer. */
 export function growth(zoom: number): number {
   return Math.min(Math.max(zoom ** 0.3, 0.75), 3.5);
+}
+
+/** The shorter side of a map on a laptop, for which all else is chosen, in pixels. */
+const USUAL_SIDE = 700;
+
+/** How much larger points are on a larger map. */
+export function enlargement({ width, height }: Size): number {
+  return Math.min(Math.max(Math.sqrt(Math.min(width, height) / USUAL_SIDE), 1), 1.6);
+}
+
+/** How many more names a larger map has room for. */
+export function roominess({ width, height }: Size): number {
+  return Math.min(Math.max((width * height) / USUAL_SIDE ** 2, 0.5), 4);
+}
+
+/** The size of names in pixels: larger on screens that are looked at from farther away. */
+export function textSize({ width, height }: Size): number {
+  return Math.min(width, height) >= 1000 ? 14 : 12;
 }

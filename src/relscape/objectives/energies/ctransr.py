@@ -16,7 +16,7 @@ from numba import njit
 from relscape.objectives.energies import transr
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
-from relscape.objectives.energies.norms import FAST, norm_of
+from relscape.objectives.energies.norms import ALLOCATING, LOOP, norm_of
 from relscape.objectives.energies.scoring import distances, per_relation
 from relscape.objectives.energies.transr import contain, project, pull_projection, total_of
 from relscape.protocols import FloatArray, IntArray
@@ -59,7 +59,7 @@ def prepare(params: Params, triples: IntArray, rng: np.random.Generator) -> IntA
     return hints
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def _of_cluster(u, R, number, norm, l, at):  # type: ignore[no-untyped-def]
     """Give the energy with the translation that begins at ``at``; u is P (e_h − e_t)."""
     away = 0.0
@@ -68,7 +68,7 @@ def _of_cluster(u, R, number, norm, l, at):  # type: ignore[no-untyped-def]
     return norm_of(total_of(u, R, l, at, norm), norm) + number * away
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def _translation(u, d, R, F, number, norm, l, hint):  # type: ignore[no-untyped-def]
     """Say where the translation begins that counts: of the cluster known, or else of least energy."""
     k = u.shape[0]
@@ -84,7 +84,7 @@ def _translation(u, d, R, F, number, norm, l, hint):  # type: ignore[no-untyped-
     return best
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     d = E.shape[1]
@@ -93,7 +93,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     return _of_cluster(u, R, number, norm, l, _translation(u, d, R, F, number, norm, l, hint))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -111,7 +111,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
         to_R[l, i] -= pull
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
     return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
@@ -123,7 +123,7 @@ def values(model, triples, hints):  # type: ignore[no-untyped-def]
     return values_of(value, model, triples, hints)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def pulls(model, triples, hints, weights, sums):  # type: ignore[no-untyped-def]
     """Add up the gradients of triples' energies, each times its weight."""
     pulls_of(add_gradient, model, triples, hints, weights, sums)

@@ -11,7 +11,7 @@ from numba import njit
 
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
-from relscape.objectives.energies.norms import FAST
+from relscape.objectives.energies.norms import ALLOCATING, LOOP
 from relscape.objectives.energies.starting import glorot, unit_rows
 from relscape.protocols import FloatArray, IntArray
 
@@ -25,7 +25,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, unit_rows(sizes.n_relations, rank, rng), glorot((2, sizes.k, rank), rng))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def _factors(E, R, S, h, t):  # type: ignore[no-untyped-def]
     """Give U'e_h and V'e_t."""
     k, s = E.shape[1], R.shape[1]
@@ -37,7 +37,7 @@ def _factors(E, R, S, h, t):  # type: ignore[no-untyped-def]
     return p, q
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     p, q = _factors(E, R, S, h, t)
@@ -47,7 +47,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -70,7 +70,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
         to[b, i] -= to_tail
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
     return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
@@ -82,7 +82,7 @@ def values(model, triples, hints):  # type: ignore[no-untyped-def]
     return values_of(value, model, triples, hints)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def pulls(model, triples, hints, weights, sums):  # type: ignore[no-untyped-def]
     """Add up the gradients of triples' energies, each times its weight."""
     pulls_of(add_gradient, model, triples, hints, weights, sums)

@@ -26,7 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from relscape.objectives.energies.norms import FAST
+from relscape.objectives.energies.fetching import fetch
+from relscape.objectives.energies.norms import HELPER
 from relscape.protocols import FloatArray
 
 __all__ = [
@@ -44,7 +45,8 @@ __all__ = [
 
 FREE, UNIT, SOFT, BALL, DECAY = 0, 1, 2, 3, 4
 _TINY = 1e-10
-_MET, _WAITING, _MOVED = 1, 2, 2  # marks: met in this batch; a relation waiting to be moved; an entity moved
+_AHEAD = 2  # how many triples ahead rows are asked for
+_MET, _MOVED = 1, 2  # marks of rows: met in this batch; moved, or to be moved
 
 
 class Model(NamedTuple):
@@ -61,7 +63,7 @@ class Model(NamedTuple):
     norm: tuple[int, ...]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def square_of(rows, x):  # type: ignore[no-untyped-def]
     """Give the squared length of a row, in double precision."""
     total = 0.0
@@ -70,7 +72,7 @@ def square_of(rows, x):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def move_row(rows, x, gradients, g, squares, rate, clip, adagrad):  # type: ignore[no-untyped-def]
     """Step downhill along a gradient no longer than ``clip`` (if positive), then clear the gradient."""
     factor = 1.0
@@ -92,7 +94,7 @@ def move_row(rows, x, gradients, g, squares, rate, clip, adagrad):  # type: igno
             gradients[g, i] = 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def tend_row(rows, x, rule, weight, rate):  # type: ignore[no-untyped-def]
     """Keep a row to its rule: length 1, length at most 1, or a step down its penalty."""
     factor = 1.0 - 2.0 * rate * weight
@@ -111,29 +113,32 @@ def tend_row(rows, x, rule, weight, rate):  # type: ignore[no-untyped-def]
         rows[x, i] *= scale
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def _greet(entities, marks, x, rule, weight, rate):  # type: ignore[no-untyped-def]
-    """Mark an entity as met; at its first meeting in a batch take the step down its penalty."""
+@njit(**HELPER)
+def _greet(rows, marks, x, rule, weight, rate):  # type: ignore[no-untyped-def]
+    """Mark a row as met; at its first meeting in a batch take the step down its penalty."""
     if marks[x] == 0:
         marks[x] = _MET
         if rule in (SOFT, DECAY):
-            tend_row(entities, x, rule, weight, rate)
+            tend_row(rows, x, rule, weight, rate)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def _merge(model, sums, triples, begin, end, step):  # type: ignore[no-untyped-def]
-    """Move the relations of some triples, and what is shared by all triples."""
+    """Move those relations of some triples that have a gradient, and what is shared by all triples."""
     for i in range(begin, end):
         l = triples[i, 1]
-        mark = sums.relation_marks[l]
-        if mark < _WAITING:
-            continue
-        sums.relation_marks[l] = _MET
-        if mark == _WAITING and step.relation_weight > 0.0:
-            tend_row(model.relations, l, DECAY, step.relation_weight, step.rate)
-        move_row(
-            model.relations, l, sums.relations, l, step.relation_squares, step.rate, step.clip, step.adagrad
-        )
+        if sums.relation_marks[l] == _MOVED:
+            sums.relation_marks[l] = _MET
+            move_row(
+                model.relations,
+                l,
+                sums.relations,
+                l,
+                step.relation_squares,
+                step.rate,
+                step.clip,
+                step.adagrad,
+            )
     if model.shared.shape[1]:
         move_row(model.shared, 0, sums.shared, 0, step.shared_squares, step.rate, 0.0, step.adagrad)
 
@@ -154,16 +159,22 @@ def margin_sweep(value, add_gradient, model, batch, margin, sums, step):  # type
     window, rate, clip, adagrad = step.window, step.rate, step.clip, step.adagrad
     direct = window > 0
     rule, weight1 = step.entity_rule if direct else FREE, step.entity_weight
-    own = np.zeros((3, E.shape[1]), dtype=E.dtype)
+    weight2 = step.relation_weight
+    relation_rule = DECAY if direct and weight2 > 0.0 else FREE
+    own, active = sums.own, sums.active
     to = own if direct else sums.entities
-    active = np.zeros(n_others, dtype=np.bool_)
     loss, n_active, n_pairs, since = 0.0, 0, 0, 0
     for i in range(n):
         h, l, t = triples[i, 0], triples[i, 1], triples[i, 2]
         weight, hint = weights[i], hints[i]
+        if i + _AHEAD < n:
+            fetch(E, triples[i + _AHEAD, 0])
+            fetch(E, triples[i + _AHEAD, 2])
+            for j in range(n_others):
+                fetch(E, others[i + _AHEAD, j])
         _greet(E, entity_marks, h, rule, weight1, rate)
         _greet(E, entity_marks, t, rule, weight1, rate)
-        relation_marks[l] |= _WAITING
+        _greet(R, relation_marks, l, relation_rule, weight2, rate)
         threshold = margin + value(E, R, S, F, number, norm, h, l, t, hint)
         count = 0
         for j in range(n_others):
@@ -177,12 +188,18 @@ def margin_sweep(value, add_gradient, model, batch, margin, sums, step):  # type
                 n_pairs += 1
                 if bracket > 0.0:
                     active[j] = True
+                    if direct and adagrad:
+                        fetch(squares, x)
                     loss += weight * bracket
                     count += 1
         if count > 0:
             n_active += count
+            if direct and adagrad:
+                fetch(squares, h)
+                fetch(squares, t)
             entity_marks[h] = _MOVED
             entity_marks[t] = _MOVED
+            relation_marks[l] = _MOVED
             a, b = (0, 1) if direct else (h, t)
             add_gradient(weight * count, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S)
             for j in range(n_others):

@@ -6,14 +6,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from relscape.objectives.energies.norms import FAST
+from relscape.objectives.energies.norms import HELPER
 
 __all__ = ["ROUGH", "products", "solve", "square"]
 
 ROUGH = 0.05  # what part is left of a difference whose terms may be rounded
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def products(E, R, h, l, t):  # type: ignore[no-untyped-def]
     """Give the five inner products in double precision."""
     a, b, c, p, q = 0.0, 0.0, 0.0, 0.0, 0.0

@@ -15,7 +15,7 @@ from numba import njit, prange
 from relscape.objectives.energies.base import Energy, Params, Pull, Settings, Sizes, assemble
 from relscape.objectives.energies.complex import turned
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
-from relscape.objectives.energies.norms import FAST, L1, norm_of, slope
+from relscape.objectives.energies.norms import FAST, HELPER, L1, LOOP, norm_of, slope
 from relscape.objectives.energies.scoring import PairPull, distances, distances_and_pull
 from relscape.objectives.energies.starting import unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -30,7 +30,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, np.hstack([np.cos(angles), np.sin(angles)]))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def _total(E, R, h, l, t, norm):  # type: ignore[no-untyped-def]
     """Sum the moduli (l1) or the squares of h ∘ r − t."""
     k = E.shape[1] // 2
@@ -43,13 +43,13 @@ def _total(E, R, h, l, t, norm):  # type: ignore[no-untyped-def]
     return np.float64(found)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return norm_of(_total(E, R, h, l, t, norm), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -74,7 +74,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
         to_R[l, k + i] += s2 * h1 - s1 * h2
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
     return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
@@ -86,7 +86,7 @@ def values(model, triples, hints):  # type: ignore[no-untyped-def]
     return values_of(value, model, triples, hints)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def pulls(model, triples, hints, weights, sums):  # type: ignore[no-untyped-def]
     """Add up the gradients of triples' energies, each times its weight."""
     pulls_of(add_gradient, model, triples, hints, weights, sums)

@@ -11,7 +11,7 @@ from numba import njit
 
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
-from relscape.objectives.energies.norms import FAST, L1, norm_of, signed, slope
+from relscape.objectives.energies.norms import ALLOCATING, L1, LOOP, norm_of, signed, slope
 from relscape.objectives.energies.scoring import distances, per_relation
 from relscape.objectives.energies.starting import glorot, unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -27,7 +27,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     )
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def _images(E, R, h, l, t, norm, u):  # type: ignore[no-untyped-def]
     """Fill u = A e_h − B e_t and sum its absolute values (l1) or squares."""
     k = E.shape[1]
@@ -41,13 +41,13 @@ def _images(E, R, h, l, t, norm, u):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return norm_of(_images(E, R, h, l, t, norm, np.empty(E.shape[1], E.dtype)), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -68,7 +68,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
             to_R[l, other + j] -= s * E[t, j]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
     return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
@@ -80,7 +80,7 @@ def values(model, triples, hints):  # type: ignore[no-untyped-def]
     return values_of(value, model, triples, hints)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def pulls(model, triples, hints, weights, sums):  # type: ignore[no-untyped-def]
     """Add up the gradients of triples' energies, each times its weight."""
     pulls_of(add_gradient, model, triples, hints, weights, sums)

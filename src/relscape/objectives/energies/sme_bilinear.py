@@ -14,7 +14,7 @@ from numba import njit
 
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
-from relscape.objectives.energies.norms import FAST
+from relscape.objectives.energies.norms import ALLOCATING, LOOP
 from relscape.objectives.energies.scoring import per_relation
 from relscape.objectives.energies.starting import glorot, unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -47,7 +47,7 @@ def pull_back(params: Params, relations: IntArray, gradient: FloatArray) -> tupl
     return maps @ tensors.reshape(-1, r.shape[1]), to_shared
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def _sides(E, R, h, l, t):  # type: ignore[no-untyped-def]
     """Give a and c."""
     d = E.shape[1]
@@ -63,7 +63,7 @@ def _sides(E, R, h, l, t):  # type: ignore[no-untyped-def]
     return x, y
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     x, y = _sides(E, R, h, l, t)
@@ -73,7 +73,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -95,7 +95,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
             to_R[l, block + m] -= left * E[t, j]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
     return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
@@ -107,7 +107,7 @@ def values(model, triples, hints):  # type: ignore[no-untyped-def]
     return values_of(value, model, triples, hints)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def pulls(model, triples, hints, weights, sums):  # type: ignore[no-untyped-def]
     """Add up the gradients of triples' energies, each times its weight."""
     pulls_of(add_gradient, model, triples, hints, weights, sums)

@@ -8,7 +8,7 @@ from numba import njit
 
 from relscape.objectives.energies.base import Energy, Params, Pull, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
-from relscape.objectives.energies.norms import FAST, L1, norm_of, signed, slope
+from relscape.objectives.energies.norms import HELPER, L1, LOOP, norm_of, signed, slope
 from relscape.objectives.energies.scoring import distances, distances_and_pull
 from relscape.objectives.energies.starting import unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -22,7 +22,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, unit_rows(sizes.n_relations, sizes.k, rng))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def total(E, R, h, l, t, norm):  # type: ignore[no-untyped-def]
     """Sum the absolute values (l1) or the squares of e_h + r − e_t."""
     found = E.dtype.type(0.0)
@@ -32,13 +32,13 @@ def total(E, R, h, l, t, norm):  # type: ignore[no-untyped-def]
     return np.float64(found)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return norm_of(total(E, R, h, l, t, norm), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -54,7 +54,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
         to_R[l, i] += s
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
     return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
@@ -66,7 +66,7 @@ def values(model, triples, hints):  # type: ignore[no-untyped-def]
     return values_of(value, model, triples, hints)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def pulls(model, triples, hints, weights, sums):  # type: ignore[no-untyped-def]
     """Add up the gradients of triples' energies, each times its weight."""
     pulls_of(add_gradient, model, triples, hints, weights, sums)

@@ -13,7 +13,7 @@ from numba import njit
 
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
-from relscape.objectives.energies.norms import FAST, L1, norm_of, signed, slope
+from relscape.objectives.energies.norms import HELPER, L1, LOOP, norm_of, signed, slope
 from relscape.objectives.energies.scoring import distances, per_relation
 from relscape.objectives.energies.starting import unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -30,7 +30,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, relations)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def _along(E, R, h, l, t):  # type: ignore[no-untyped-def]
     """Give w'd."""
     k = E.shape[1]
@@ -40,7 +40,7 @@ def _along(E, R, h, l, t):  # type: ignore[no-untyped-def]
     return np.float64(found)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def _total(E, R, h, l, t, norm, along):  # type: ignore[no-untyped-def]
     """Sum the absolute values (l1) or the squares of u."""
     k = E.shape[1]
@@ -51,13 +51,13 @@ def _total(E, R, h, l, t, norm, along):  # type: ignore[no-untyped-def]
     return np.float64(found)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return norm_of(_total(E, R, h, l, t, norm, _along(E, R, h, l, t)), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -81,7 +81,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
         to_R[l, k + i] -= along * s + ws * d
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
     return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
@@ -93,7 +93,7 @@ def values(model, triples, hints):  # type: ignore[no-untyped-def]
     return values_of(value, model, triples, hints)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def pulls(model, triples, hints, weights, sums):  # type: ignore[no-untyped-def]
     """Add up the gradients of triples' energies, each times its weight."""
     pulls_of(add_gradient, model, triples, hints, weights, sums)

@@ -13,7 +13,7 @@ from numba import njit
 from relscape.objectives.energies import transe
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
-from relscape.objectives.energies.norms import FAST, norm_of
+from relscape.objectives.energies.norms import HELPER, LOOP, norm_of
 from relscape.objectives.energies.starting import unit_rows
 from relscape.objectives.energies.transe import add_gradient as translate
 from relscape.objectives.energies.transe import total
@@ -38,13 +38,13 @@ def prepare(params: Params, triples: IntArray, rng: np.random.Generator) -> None
         params["fixed"][relation, 0] = 1.0 / np.log(heads_per_tail + tails_per_head)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return F[l, 0] * norm_of(total(E, R, h, l, t, norm), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -52,7 +52,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
     translate(scale * F[l, 0], E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
     return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
@@ -64,7 +64,7 @@ def values(model, triples, hints):  # type: ignore[no-untyped-def]
     return values_of(value, model, triples, hints)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def pulls(model, triples, hints, weights, sums):  # type: ignore[no-untyped-def]
     """Add up the gradients of triples' energies, each times its weight."""
     pulls_of(add_gradient, model, triples, hints, weights, sums)

@@ -13,7 +13,7 @@ from numba import njit, prange
 
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
-from relscape.objectives.energies.norms import FAST, L1, L2, norm_of, norm_tag, signed, slope
+from relscape.objectives.energies.norms import HELPER, L1, L2, LOOP, norm_of, norm_tag, signed, slope
 from relscape.objectives.energies.plane import ROUGH, products, solve, square
 from relscape.objectives.energies.starting import unit_rows
 from relscape.objectives.energies.transpes_many import many_heads, many_tails
@@ -30,7 +30,7 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
     return assemble(entities, unit_rows(sizes.n_relations, sizes.k, rng))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     aa, bb, cc, p, q = products(E, R, h, l, t)
@@ -44,7 +44,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     return norm_of(square(aa, bb, cc, 1.0 + x1, x2 - 1.0), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -78,7 +78,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
         to_R[l, i] += rh * head + rt * tail
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
     return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
@@ -90,7 +90,7 @@ def values(model, triples, hints):  # type: ignore[no-untyped-def]
     return values_of(value, model, triples, hints)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def pulls(model, triples, hints, weights, sums):  # type: ignore[no-untyped-def]
     """Add up the gradients of triples' energies, each times its weight."""
     pulls_of(add_gradient, model, triples, hints, weights, sums)

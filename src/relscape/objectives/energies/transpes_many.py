@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit, prange
 
 from relscape.objectives.energies.base import Pull, Settings
-from relscape.objectives.energies.norms import FAST, norm_of, slope
+from relscape.objectives.energies.norms import HELPER, norm_of, slope
 from relscape.objectives.energies.plane import ROUGH, solve, square
 from relscape.protocols import FloatArray
 
@@ -83,7 +83,7 @@ def _pieces(a, b, c, p, q, xi, norm):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**HELPER)
 def _product(X, x, Y, y):  # type: ignore[no-untyped-def]
     """Multiply two rows in double precision."""
     total = 0.0

@@ -13,7 +13,7 @@ from numba import njit
 
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
-from relscape.objectives.energies.norms import FAST, L1, norm_of, signed, slope
+from relscape.objectives.energies.norms import ALLOCATING, L1, LOOP, norm_of, signed, slope
 from relscape.objectives.energies.scoring import distances, per_relation
 from relscape.objectives.energies.starting import identities, unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -35,7 +35,7 @@ def carry_over(params: Params, translation: Params) -> None:
         params[name][:, :width] = translation[name][:, :width]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def project(E, R, h, l, t, at, u):  # type: ignore[no-untyped-def]
     """Fill u = P (e_h − e_t); P begins at ``at`` in the relation's row."""
     d = E.shape[1]
@@ -49,7 +49,7 @@ def project(E, R, h, l, t, at, u):  # type: ignore[no-untyped-def]
         u[i] = found
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def total_of(u, R, l, r, norm):  # type: ignore[no-untyped-def]
     """Sum the absolute values (l1) or squares of u plus the translation, which begins at ``r``."""
     total = 0.0
@@ -59,7 +59,7 @@ def total_of(u, R, l, r, norm):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def pull_projection(  # type: ignore[no-untyped-def]
     scale, u, E, R, h, l, t, at, norm, to, a, b, to_R, r
 ):
@@ -83,7 +83,7 @@ def pull_projection(  # type: ignore[no-untyped-def]
         to[b, j] -= back[j]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def contain(E, R, triples, others, at):  # type: ignore[no-untyped-def]
     """Keep a batch's projections within the unit ball: a matrix moves as little as brings a longer one to 1.
 
@@ -113,7 +113,7 @@ def contain(E, R, triples, others, at):  # type: ignore[no-untyped-def]
                         R[l, at + row * d + c] -= factor * u[row] * E[x, c]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     d = E.shape[1]
@@ -123,7 +123,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     return norm_of(total_of(u, R, l, 0, norm), norm)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(**ALLOCATING)
 def add_gradient(  # type: ignore[no-untyped-def]
     scale, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S
 ):
@@ -135,7 +135,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
     pull_projection(scale, u, E, R, h, l, t, k, norm, to, a, b, to_R, 0)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
     return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
@@ -147,7 +147,7 @@ def values(model, triples, hints):  # type: ignore[no-untyped-def]
     return values_of(value, model, triples, hints)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@njit(**LOOP)
 def pulls(model, triples, hints, weights, sums):  # type: ignore[no-untyped-def]
     """Add up the gradients of triples' energies, each times its weight."""
     pulls_of(add_gradient, model, triples, hints, weights, sums)

@@ -26,13 +26,19 @@ class Batch(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Where gradients are added up, and which rows were met."""
+    """Where gradients are added up, and which rows were met.
+
+    ``own`` (three rows of zeros) is for the entities of one triple, head, tail and corruption, ``active`` (a
+    number for each of its corruptions) for what is found about these: work space of the loop.
+    """
 
     entities: FloatArray
     relations: FloatArray
     shared: FloatArray
     entity_marks: IntArray
     relation_marks: IntArray
+    own: FloatArray
+    active: IntArray
 
 
 class Step(NamedTuple):

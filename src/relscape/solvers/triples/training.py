@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from relscape.errors import DataError, ParameterError
 from relscape.progress import note
@@ -47,16 +48,21 @@ class EpochReport(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """Triples to learn from, each with its hint and weight, and where corruptions come from."""
+    """Triples to learn from, each with its hint and weight, and where corruptions come from.
+
+    Numbers of 32 bits take half the time to gather in random order. ``plain`` says that no triple has a hint
+    and all weigh 1.
+    """
 
     triples: IntArray
     hints: IntArray
     weights: FloatArray
     sampler: Sampler
+    plain: bool
 
     def rows(self, part: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Give some triples with their hints and weights."""
-        return self.triples.take(part, axis=0), self.hints.take(part), self.weights.take(part)
+        return _rows(self.triples, self.hints, self.weights, self.plain, part)  # type: ignore[no-any-return]
 
 
 @dataclass(eq=False)
@@ -79,7 +85,8 @@ def training_set(
     if counts.shape != (n,) or not (np.isfinite(counts).all() and (counts >= 0).all()):
         raise DataError(f"weights: expected {n} finite numbers of at least 0, one a triple.")
     known = np.full(n, -1, dtype=np.int64) if hints is None else np.ascontiguousarray(hints, dtype=np.int64)
-    return TrainingSet(np.ascontiguousarray(triples, dtype=np.int64), known, counts, source)
+    plain = bool((known == -1).all() and (counts == 1).all())
+    return TrainingSet(np.ascontiguousarray(triples, dtype=np.int32), known, counts, source, plain)
 
 
 def with_reciprocals(triples: IntArray, n_relations: int) -> IntArray:
@@ -144,7 +151,7 @@ def train_epoch(
             found = np.sum(list(pool.map(run.lock_free, _dealt(batches, options.n_jobs))), axis=0)
         else:
             found = np.sum([run.minibatch(part, pool) for part in batches], axis=0)
-        broken = [name for name in _LEARNT if not np.isfinite(np.sum(params[name], dtype=np.float64))]
+        broken = [name for name in _LEARNT if not np.isfinite(np.sum(params[name]))]
     state.epoch += 1
     loss, active, pairs = (float(total) for total in found)
     if broken or not np.isfinite(loss):
@@ -183,9 +190,7 @@ class _Run:
     def minibatch(self, part: IntArray, pool: ThreadPoolExecutor) -> tuple[float, float, int]:
         """Move the rows of one batch along the gradient at its start."""
         energy, params, options = self.energy, self.params, self.options
-        if self.wide or energy.expand is not None:  # rows of matrices stay at hand while their triples last
-            part = part[np.argsort(self.data.triples[part, 1], kind="stable")]
-        triples, hints, weights = self.data.rows(part)
+        triples, hints, weights = self._rows(part)
         relations = (
             np.unique(triples[:, 1]) if energy.penalty is not None or energy.expand is not None else None
         )
@@ -197,7 +202,7 @@ class _Run:
             found = self._sweep(batch, pool, relations)
         else:
             batch = Batch(triples, hints, weights, *_none(len(triples)))
-            sums = Sums(*(total[0] for total in self.sums), *(marks[0] for marks in self.marks))
+            sums = self._bundle(0)
             found = shared_gradient(
                 energy, params, batch, self.data.sampler, sums, options, self.state.streams
             )
@@ -210,11 +215,11 @@ class _Run:
         """Walk over a thread's batches, moving rows along the way."""
         job, batches = dealt
         energy, params, options = self.energy, self.params, self.options
-        sums = Sums(self.sums[0][0], *(total[job] for total in self.sums[1:]), *(m[job] for m in self.marks))
+        sums = self._bundle(job)
         model, step = energy.model(params, self.settings), self._step(options.window)
         totals = np.zeros(3)
         for part in batches:
-            triples, hints, weights = self.data.rows(part)
+            triples, hints, weights = self._rows(part)
             others, sides = corrupt(
                 self.data.sampler, triples, options.negatives, self.state.streams, 1 + job
             )
@@ -228,6 +233,25 @@ class _Run:
             if energy.tidy is not None:
                 energy.tidy(params, batch)
         return float(totals[0]), float(totals[1]), float(totals[2])
+
+    def _rows(self, part: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Give the triples of a batch, in the order of relations where these are matrices.
+
+        A matrix then stays at hand while its triples last.
+        """
+        if self.wide or self.energy.expand is not None:
+            part = part[np.argsort(self.data.triples[part, 1], kind="stable")]
+        return self.data.rows(part)
+
+    def _bundle(self, part: int) -> Sums:
+        """Gather what one part of a batch, or one thread, adds up in."""
+        entities = self.params["entities"]
+        return Sums(
+            *(total[part] for total in self.sums),
+            *(marks[part] for marks in self.marks),
+            np.zeros((3, entities.shape[1]), dtype=entities.dtype),
+            np.zeros(self.options.negatives, dtype=np.uint8),
+        )
 
     def _sums(self, parts: int, name: str, unused: bool) -> FloatArray:
         rows = self.params[name]
@@ -253,9 +277,7 @@ class _Run:
             piece = Batch(
                 triples[span], batch.hints[span], batch.weights[span], batch.others[span], batch.sides[span]
             )
-            sums = Sums(
-                self.sums[0][k], to_relations[k], self.sums[2][k], *(marks[k] for marks in self.marks)
-            )
+            sums = self._bundle(k)._replace(relations=to_relations[k])
             return energy.sweep(model, piece, self.options.margin, sums, step)
 
         jobs = range(len(self.sums[0]))
@@ -288,6 +310,19 @@ class _Run:
         relations, shared = (self.lambda2 if self.energy.decays(rule) else 0.0 for rule in self.rules[1:])
         how = (window, self.rate, self.options.grad_clip, self.adagrad, self.rules[0], self.lambda1)
         return Step(*how, relations, shared, self._squares(0), self._squares(1), self._squares(2))
+
+
+@njit(cache=True, nogil=True)
+def _rows(triples, hints, weights, plain, part):  # type: ignore[no-untyped-def]
+    """Give some rows of each, in a fraction of the time that ``take`` needs for rows of three."""
+    n = part.shape[0]
+    found = np.empty((n, 3), dtype=np.int64)
+    for i in range(n):
+        x = part[i]
+        found[i, 0], found[i, 1], found[i, 2] = triples[x, 0], triples[x, 1], triples[x, 2]
+    if plain:
+        return found, np.full(n, -1, dtype=hints.dtype), np.ones(n)
+    return found, hints[part], weights[part]
 
 
 def _none(n: int) -> tuple[IntArray, IntArray]:

@@ -1,0 +1,29 @@
+"""The list of commands: quick to show, and true."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from relscape.cli.commands import COMMANDS, load_command
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_lines_of_help_are_those_of_the_commands(name):
+    assert load_command(name).help.strip().splitlines()[0] == COMMANDS[name][2]
+
+
+def test_help_loads_no_command():
+    """Nothing heavy is loaded before it is known what is asked for."""
+    code = (
+        "import sys; from relscape.cli.main import run\n"
+        "try: run(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'pandas', 'matplotlib', 'duckdb', 'pyarrow'}\n"
+        "print('loaded:', sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "doctor" in done.stdout
+    assert done.stdout.strip().endswith("loaded: []")

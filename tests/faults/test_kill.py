@@ -1,0 +1,310 @@
+"""Every command that writes, killed at any moment: on the disk is the old or the new result, whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.faults.stage import Stage
+
+from relscape.maps import Map
+from relscape.models.registry import load_model
+
+PAIRS = "doc,word,n\n" + "".join(f"d{i},w{j},{1 + (i * j) % 5}\n" for i in range(6) for j in range(5))
+SAMPLES = "id,x,y,z,kind\n" + "".join(
+    f"s{i},{i % 7},{(i * i) % 5},{i / 3:.2f},{'ab'[i % 2]}\n" for i in range(14)
+)
+LINKS = "from,to\n" + "".join(f"d{i},d{(i + s) % 6}\n" for i in range(6) for s in (1, 2))
+FACTS = "".join(f"e{i}\tr{i % 2}\te{(3 * i + 1) % 8}\n" for i in range(8))
+STUDY = """[kinds.doc]
+[kinds.word]
+[relations.has]
+table = "pairs.csv"
+from = "doc"
+to = "word"
+weight = "n"
+[guidance]
+has = 1.0
+[models.m]
+method = "projection"
+"""
+LONG = ("--rows", "doc", "--columns", "word", "--weight", "n")
+
+
+def _map(path: Path) -> Any:
+    joint = Map.load(path)
+    return [
+        (kind, joint.group(kind).ids.tolist(), joint.coordinates(kind).round(9).tolist())
+        for kind in joint.groups
+    ]
+
+
+def _model(path: Path) -> Any:
+    return {name: np.asarray(rows).tolist() for name, rows in load_model(path).params_.items()}
+
+
+def _training(path: Path) -> Any:
+    """A training: its model, or the checkpoint that it can go on from."""
+    if (path / "model.json").exists():
+        return _model(path)
+    return "under way" if load_model(path / "checkpoint").params_ else None
+
+
+def _file(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def _tables(path: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(path)): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
+
+
+def _names(path: Path) -> list[str]:
+    return sorted(p.name for p in path.rglob("*") if p.is_file() and p.stat().st_size)
+
+
+@dataclass(frozen=True)
+class Command:
+    """What makes the old result, what is to replace it, where it is and how it is read.
+
+    ``between`` tells that other states than the two are whole too: a training has checkpoints.
+    """
+
+    name: str
+    old: tuple[object, ...]
+    new: tuple[object, ...]
+    result: str
+    read: Callable[[Path], Any]
+    before: tuple[tuple[object, ...], ...] = ()
+    between: bool = False
+
+
+_COEMBED = ("coembed", "pairs.csv", *LONG, "-m", "ca", "-o", "base")
+_COHORTS = ("cohorts", "samples.csv", "--label", "kind", "--id", "id", "-v", "E1", "-o", "base")
+_TRAIN = ("kg", "train", "facts", "-m", "TransE", "-k", 4, "--epochs", 4, "--every", 1, "-o", "kg")
+COMMANDS = [
+    Command("coembed", (*_COEMBED[:-1], "out"), (*_COEMBED[:-1], "out", "-k", 1), "out", _map),
+    Command("cohorts", (*_COHORTS[:-1], "out"), (*_COHORTS[:-1], "out", "--alpha", 0.5), "out", _map),
+    Command(
+        "move",
+        ("move", "base", "a=1,1", "-o", "out"),
+        ("move", "base", "a=2,1", "-o", "out"),
+        "out",
+        _map,
+        (_COHORTS,),
+    ),
+    Command(
+        "place",
+        ("place", "base", "new1.csv", "-o", "out"),
+        ("place", "base", "new2.csv", "-o", "out"),
+        "out",
+        _map,
+        (_COEMBED,),
+    ),
+    Command("project", ("project", "-o", "out"), ("project", "-o", "out", "-k", 1), "out", _map),
+    Command(
+        "network",
+        ("network", "fit", "--words", "pairs.csv", *LONG, "links.csv", "-m", "contents", "-o", "out"),
+        (
+            "network",
+            "fit",
+            "--words",
+            "pairs.csv",
+            *LONG,
+            "links.csv",
+            "-m",
+            "contents",
+            "-k",
+            3,
+            "-o",
+            "out",
+        ),
+        "out",
+        _map,
+    ),
+    Command("kg train", _TRAIN, (*_TRAIN, "--seed", 3), "kg", _training, between=True),
+    Command(
+        "kg resume",
+        _TRAIN,
+        ("kg", "resume", "kg", "--epochs", 6),
+        "kg",
+        _training,
+        between=True,
+    ),
+    Command(
+        "kg tune",
+        (
+            "kg",
+            "tune",
+            "facts",
+            "-m",
+            "TransE",
+            "-k",
+            4,
+            "--epochs",
+            2,
+            "--hold-out",
+            "1,1",
+            "-g",
+            "margin=1,2",
+            "-o",
+            "out",
+        ),
+        (
+            "kg",
+            "tune",
+            "facts",
+            "-m",
+            "TransE",
+            "-k",
+            4,
+            "--epochs",
+            2,
+            "--hold-out",
+            "1,1",
+            "-g",
+            "margin=1,3",
+            "-o",
+            "out",
+        ),
+        "out",
+        _names,
+        between=True,
+    ),
+    Command(
+        "kg export",
+        ("kg", "export", "-f", "kg", "-o", "out"),
+        ("kg", "export", "-f", "kg", "-o", "out"),
+        "out",
+        _map,
+        (_TRAIN,),
+    ),
+    Command(
+        "plot",
+        ("plot", "base", "-o", "p.svg"),
+        ("plot", "base", "-o", "p.svg", "--title", "new"),
+        "p.svg",
+        _file,
+        (_COEMBED,),
+    ),
+    Command(
+        "explore",
+        ("explore", "base", "--html", "p.html"),
+        ("explore", "base", "--html", "p.html", "--title", "new"),
+        "p.html",
+        _file,
+        (_COEMBED,),
+    ),
+    Command(
+        "export",
+        ("export", "base", "-o", "t.csv"),
+        ("export", "base", "-o", "t.csv", "--kinds", "doc"),
+        "t.csv",
+        _file,
+        (_COEMBED,),
+    ),
+    Command(
+        "export tensorboard",
+        ("export", "base", "-f", "tensorboard", "-o", "tb"),
+        ("export", "base", "-f", "tensorboard", "-o", "tb", "--kinds", "doc"),
+        "tb",
+        _tables,
+        (_COEMBED,),
+    ),
+    Command(
+        "datasets convert",
+        ("datasets", "convert", "cora", "lbc1", "-o", "sets"),
+        ("datasets", "convert", "cora", "lbc2", "-o", "sets"),
+        "sets/cora",
+        _tables,
+    ),
+    Command(
+        "init", ("init", "pairs.csv"), ("init", "pairs.csv", "samples.csv", "--force"), "relscape.toml", _file
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    made = Stage()
+    yield made
+    made.close()
+
+
+def _scene(folder: Path, with_study: bool) -> None:
+    folder.mkdir()
+    for name, text in {"pairs.csv": PAIRS, "samples.csv": SAMPLES, "links.csv": LINKS}.items():
+        (folder / name).write_text(text)
+    for k in (1, 2):
+        (folder / f"new{k}.csv").write_text(f"doc,word,n\nn{k},w1,2\nn{k},w2,{k}\n")
+        (folder / f"lbc{k}").mkdir()
+        (folder / f"lbc{k}" / "cora.content").write_text(
+            "".join(f"p{i} {i % 2} 1 {i % k} c\n" for i in range(5))
+        )
+        (folder / f"lbc{k}" / "cora.cites").write_text("p1 p2\np2 p3\n")
+    (folder / "facts").mkdir()
+    (folder / "facts" / "train.txt").write_text(FACTS)
+    if with_study:
+        (folder / "relscape.toml").write_text(STUDY)
+
+
+def _done(stage: Stage, folder: Path, arguments: tuple[object, ...]) -> dict[str, Any]:
+    done = stage.run(folder, *arguments)
+    assert done["code"] == 0, done["output"]
+    return done
+
+
+def _put_back(backup: Path, folder: Path) -> None:
+    shutil.rmtree(folder)
+    shutil.copytree(backup, folder)
+
+
+@pytest.mark.parametrize("times", [3, pytest.param(100, marks=pytest.mark.long)], ids=["few", "many"])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_killed(tmp_path: Path, stage: Stage, command: Command, times: int) -> None:
+    folder, backup, result = tmp_path / "work", tmp_path / "backup", tmp_path / "work" / command.result
+    _scene(folder, command.name != "init")
+    for arguments in (*command.before, command.old):
+        _done(stage, folder, arguments)
+    old = command.read(result)
+    shutil.copytree(folder, backup)
+    told = _done(stage, folder, command.new)
+    new = command.read(result)
+    rng = random.Random(command.name)
+    killed = 0
+    for turn in range(times):
+        _put_back(backup, folder)
+        if turn % 3 == 2:
+            code = _kill_after(stage, folder, command.new, rng.uniform(0, 1.1 * told["seconds"]))
+        else:  # just before one of the times it touches the folder, the last ones twice as often
+            write = (
+                rng.randint(1, told["touched"]) if turn % 3 else max(1, told["touched"] - rng.randint(0, 9))
+            )
+            code = stage.run(folder, *command.new, write=write)["code"]
+            assert code == -signal.SIGKILL
+        killed += code == -signal.SIGKILL
+        found = command.read(result)
+        if not command.between:
+            assert found in (old, new)
+    assert killed >= 2 * times // 3
+    _done(stage, folder, command.new)  # nothing that was left behind is in the way
+    if command.name != "kg resume":
+        assert command.read(result) == new or command.between
+    assert not list(folder.rglob(".*-draft-*"))
+
+
+def _kill_after(stage: Stage, folder: Path, arguments: tuple[object, ...], seconds: float) -> int:
+    process = stage.start(folder, *arguments)
+    time.sleep(seconds)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    return int(stage.end()["code"])

@@ -1,0 +1,117 @@
+"""A full disk, a place that is read-only, too little memory: one clear message, and nothing is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from relscape.errors import StorageError
+from relscape.maps import Group, Map
+
+COEMBED = ("coembed", "pairs.csv", "--rows", "doc", "--columns", "word", "--weight", "n")
+PAIRS = "doc,word,n\n" + "".join(f"d{i},w{j},{1 + (i * j) % 5}\n" for i in range(6) for j in range(5))
+
+
+def _relscape(folder: Path, *arguments: object, before: str = "") -> subprocess.CompletedProcess[str]:
+    program = f"{before}\nfrom relscape.cli import main\nmain.run({[str(a) for a in arguments]!r})"
+    return subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def _refused(done: subprocess.CompletedProcess[str], *parts: str) -> None:
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "bug" not in done.stderr
+    assert done.stderr.count("error: ") == 1
+    for part in parts:
+        assert part in done.stderr
+
+
+def _mount(place: Path, *options: str) -> None:
+    done = subprocess.run(["mount", *options, str(place)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no small disk can be mounted here: {done.stderr.strip()}")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 256 kB, where the system lets one be made."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    _mount(place, "-t", "tmpfs", "-o", "size=256k", "tmpfs")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=False)
+
+
+def _map(points: int) -> Map:
+    rng = np.random.default_rng(0)
+    return Map([Group("a", [f"p{i}" for i in range(points)], rng.normal(size=(points, 2)))])
+
+
+def test_a_full_disk(small_disk: Path) -> None:
+    _map(10).save(small_disk / "map")
+    for large in (_map(30_000), Map([Group("a", ["p"], np.eye(1))], arrays={"large": np.ones(10**6)})):
+        with pytest.raises(StorageError, match=r"cannot write .*No space left on device.* Free some space"):
+            large.save(small_disk / "map")
+        assert len(Map.load(small_disk / "map")) == 10
+        assert [p.name for p in small_disk.iterdir()] == ["map"]
+    for name in ("m.csv", "m.parquet", "m.graphml", "m.svg", "m.html"):
+        with pytest.raises(StorageError, match=r"No space left on device.*"):
+            (small_disk / "filler").write_bytes(bytes(128 * 1024)) if not (
+                small_disk / "filler"
+            ).exists() else None
+            export = _map(30_000)
+            export.plot(small_disk / name) if name == "m.svg" else export.export(small_disk / name)
+        assert sorted(p.name for p in small_disk.iterdir()) == ["filler", "map"]
+
+
+def test_a_place_that_is_read_only(tmp_path: Path, small_disk: Path) -> None:
+    (small_disk / "pairs.csv").write_text(PAIRS)
+    assert _relscape(small_disk, *COEMBED, "-o", "map").returncode == 0
+    before = {p.name: p.read_bytes() for p in (small_disk / "map").rglob("*") if p.is_file()}
+    _mount(small_disk, "-o", "remount,ro")
+    _refused(_relscape(small_disk, *COEMBED, "-o", "map", "-k", 1), "map", "read-only")
+    _refused(_relscape(small_disk, "plot", "map", "-o", "p.svg"), "p.svg", "read-only")
+    _refused(_relscape(small_disk, "export", "map", "-o", "m.csv"), "m.csv", "read-only")
+    _refused(_relscape(small_disk, "init", "pairs.csv"), "relscape.toml", "read-only")
+    assert _relscape(small_disk, "info", "map").returncode == 0
+    assert {p.name: p.read_bytes() for p in (small_disk / "map").rglob("*") if p.is_file()} == before
+
+
+def test_files_that_may_not_grow(tmp_path: Path) -> None:
+    """The limit of a shell, ulimit -f, in place of a full disk."""
+    (tmp_path / "pairs.csv").write_text(PAIRS)
+    assert _relscape(tmp_path, *COEMBED, "-o", "map").returncode == 0
+    before = {p.name: p.read_bytes() for p in (tmp_path / "map").rglob("*") if p.is_file()}
+    limit = (
+        "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900))"
+    )
+    _refused(_relscape(tmp_path, *COEMBED, "-o", "map", "-k", 1, before=limit), "map", "too large")
+    assert {p.name: p.read_bytes() for p in (tmp_path / "map").rglob("*") if p.is_file()} == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["map", "pairs.csv"]
+
+
+def test_too_little_memory(tmp_path: Path) -> None:
+    """What asks for more than there is ends with a message; the earlier map stays."""
+    (tmp_path / "pairs.csv").write_text(PAIRS)
+    assert _relscape(tmp_path, *COEMBED, "-o", "map").returncode == 0
+    rows = "\n".join(f"a{i},b{i},1" for i in range(30_000))
+    (tmp_path / "large.csv").write_text(f"doc,word,n\n{rows}\n")
+    limit = (
+        "import numpy, scipy.sparse, pyarrow.parquet, duckdb, sklearn, relscape.cli.coembed, resource\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + 700_000_000,) * 2)"
+    )
+    arguments = ("coembed", "large.csv", *COEMBED[2:], "-m", "mkpe", "-o", "map")
+    done = _relscape(tmp_path, *arguments, before=limit)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "memory" in done.stderr
+    assert Map.load(tmp_path / "map").groups == ("doc", "word")

@@ -1,0 +1,65 @@
+"""Ten thousand kinds: nothing grows with their square, and legends and bundles stay readable."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from relscape.errors import RelscapeWarning
+from relscape.maps import Group, Map
+from relscape.models.multi_code import MultiCODE
+
+KINDS = 10_000
+
+
+@pytest.fixture(scope="module")
+def crowd() -> Map:
+    places = np.random.default_rng(0).normal(size=(KINDS, 2))
+    return Map([Group(f"kind {i}", [f"thing {i}"], places[[i]]) for i in range(KINDS)])
+
+
+def test_questions(crowd: Map) -> None:
+    assert len(crowd) == len(crowd.groups) == KINDS
+    near = crowd.neighbors("kind 7:thing 7", k=3)
+    everything = np.concatenate([crowd.coordinates(kind) for kind in crowd.groups])
+    away = np.linalg.norm(everything - everything[7], axis=1)
+    assert [neighbor.kind for neighbor in near] == [f"kind {i}" for i in np.argsort(away)[1:4]]
+    assert crowd.to_frame().num_rows == KINDS
+
+
+def test_pictures(crowd: Map, tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelscapeWarning)
+        crowd.plot(tmp_path / "p.svg", labels=10)
+    assert 0 < (tmp_path / "p.svg").stat().st_size < 30_000_000
+
+
+def test_files_for_other_programs(crowd: Map, tmp_path: Path) -> None:
+    for name in ("m.csv", "m.parquet", "m.graphml"):
+        crowd.export(tmp_path / name)
+        assert (tmp_path / name).stat().st_size > KINDS
+
+
+def test_pages(crowd: Map, tmp_path: Path) -> None:
+    crowd.to_html(tmp_path / "p.html")
+    assert (tmp_path / "p.html").stat().st_size < 30_000_000
+
+
+@pytest.mark.long
+def test_maps_on_disk(crowd: Map, tmp_path: Path) -> None:
+    assert Map.load(crowd.save(tmp_path / "map")).groups == crowd.groups
+
+
+@pytest.mark.parametrize("kinds", [300, pytest.param(KINDS, marks=pytest.mark.long)])
+def test_a_model_of_many_kinds(kinds: int) -> None:
+    rng = np.random.default_rng(0)
+    relations = {("hub", f"kind {i}"): rng.poisson(3.0, size=(6, 2)) + 1.0 for i in range(kinds - 1)}
+    model = MultiCODE(n_components=2, max_iterations=5, n_restarts=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelscapeWarning)
+        model.fit(relations)
+    assert len(model.embeddings_) == kinds
+    assert all(np.isfinite(places).all() for places in model.embeddings_.values())

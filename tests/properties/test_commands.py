@@ -1,0 +1,206 @@
+"""Every command, given whatever: exit 0, or exit 1 with one message; never a traceback, never a bug."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from tests.campaigns import campaign
+from tests.damage import any_text, damaged_bytes
+
+from relscape.cli import main
+
+PAIRS = "doc,word,n\n" + "".join(f"d{i},w{j},{1 + (i * j) % 5}\n" for i in range(6) for j in range(5))
+SAMPLES = "id,x,y,z,kind\n" + "".join(
+    f"s{i},{i % 7},{(i * i) % 5},{i / 3:.2f},{'ab'[i % 2]}\n" for i in range(14)
+)
+LINKS = "from,to\n" + "".join(f"d{i},d{(i + s) % 6}\n" for i in range(6) for s in (1, 2))
+FACTS = "".join(f"e{i}\tr{i % 2}\te{(3 * i + 1) % 8}\n" for i in range(8))
+STUDY = """[kinds.doc]
+[kinds.word]
+[relations.has]
+table = "pairs.csv"
+from = "doc"
+to = "word"
+weight = "n"
+[guidance]
+has = 1.0
+[models.m]
+method = "projection"
+n_components = 2
+"""
+LONG = ["--rows", "doc", "--columns", "word", "--weight", "n"]
+odd = st.sampled_from(
+    [
+        *(
+            "",
+            "0",
+            "-1",
+            "1",
+            "2",
+            "3",
+            "1e400",
+            "nan",
+            "inf",
+            "abc",
+            "doc",
+            "word",
+            "a=1,1",
+            "doc:d1",
+            "word:w1",
+        ),
+        *(
+            "1,2",
+            "x=y",
+            "pairs.csv",
+            "samples.csv",
+            "folder",
+            "base",
+            "a\u2028b",
+            "p.svg",
+            "m.csv",
+            "ca",
+            "E1",
+        ),
+    ]
+)
+
+# What a command usually takes, and options whose values are drawn.
+COMMANDS: dict[str, tuple[list[str], list[str]]] = {
+    "coembed": (
+        ["coembed", "pairs.csv", *LONG, "-o", "out"],
+        [
+            "-k",
+            "-m",
+            "-p",
+            "--layout",
+            "--min-degree",
+            "--row-info",
+            "--align-to",
+            "--encoding",
+            "--text",
+            "--id",
+        ],
+    ),
+    "cohorts": (
+        ["cohorts", "samples.csv", "--label", "kind", "--id", "id", "-o", "out"],
+        [
+            "-k",
+            "-v",
+            "--alpha",
+            "--eta",
+            "--prototypes",
+            "--metric",
+            "--seed",
+            "--features",
+            "--anchors",
+            "--init",
+        ],
+    ),
+    "network": (
+        ["network", "fit", "--words", "pairs.csv", *LONG, "links.csv", "-m", "contents", "-o", "out"],
+        ["-k", "--hold-out", "--perplexity", "--direction", "--from", "--to", "-p", "--layout"],
+    ),
+    "kg train": (
+        ["kg", "train", "facts", "-m", "TransE", "-k", "3", "--epochs", "2", "-o", "out"],
+        ["-m", "-k", "--epochs", "--hold-out", "-p", "--every", "--preset", "--seed"],
+    ),
+    "project": (["project", "-o", "out"], ["-k", "--ridge", "--constraint", "--model", "-p", "--seed"]),
+    "init": (["init", "pairs.csv", "-o", "new.toml"], ["-o"]),
+    "place": (
+        ["place", "base", "pairs.csv"],
+        ["--rows", "--columns", "--weight", "--kind", "--neighbors", "-o"],
+    ),
+    "neighbors": (["neighbors", "base", "doc:d1"], ["-k", "--among"]),
+    "plot": (
+        ["plot", "base", "-o", "p.svg"],
+        ["--axes", "--layout", "--color", "--labels", "--size", "--kinds", "-o"],
+    ),
+    "score": (["score", "base"], ["--label", "--ties", "--words"]),
+    "info": (["info", "base"], []),
+    "export": (["export", "base", "-o", "m.csv"], ["-f", "--kinds", "-o"]),
+    "move": (["move", "cohorts", "a=1,1", "-o", "out"], ["-o"]),
+    "explore": (["explore", "base", "--html", "p.html"], ["--title", "--kind", "--new"]),
+    "clusters": (["clusters", "base"], ["--kind", "-k"]),
+    "datasets": (["datasets", "info", "cora"], []),
+}
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with tables, facts, a project file and two maps."""
+    folder = tmp_path_factory.mktemp("scene")
+    texts = {"pairs.csv": PAIRS, "samples.csv": SAMPLES, "links.csv": LINKS, "relscape.toml": STUDY}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    (folder / "facts").mkdir()
+    (folder / "facts" / "train.txt").write_text(FACTS)
+    (folder / "folder").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert _code(["coembed", "pairs.csv", *LONG, "-m", "ca", "--keep-relations", "-o", "base"]) == 0
+        assert _code([*COMMANDS["cohorts"][0][:-1], "cohorts"]) == 0
+    return folder
+
+
+def _code(arguments: list[str]) -> int:
+    with warnings.catch_warnings(), pytest.raises(SystemExit) as stop:
+        warnings.simplefilter("error")
+        main.run(arguments)
+    return int(stop.value.code or 0)
+
+
+def _ends_well(arguments: list[str], capsys: Any) -> None:
+    code = _code(arguments)
+    printed = capsys.readouterr()
+    assert code in (0, 1), arguments
+    assert "Traceback" not in printed.err + printed.out
+    assert "this is a bug" not in printed.err, printed.err
+    if code == 1:
+        assert printed.err.count("error: ") == 1, printed.err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@campaign(few=4, many=500, data=st.data())
+def test_options(name: str, scene: Path, capsys: Any, monkeypatch: Any, data: st.DataObject) -> None:
+    monkeypatch.chdir(scene)
+    usual, options = COMMANDS[name]
+    arguments = list(usual)
+    for _ in range(data.draw(st.integers(0, 2))):
+        if options and data.draw(st.booleans()):
+            arguments += [data.draw(st.sampled_from(options)), data.draw(odd)]
+        else:
+            at = data.draw(st.integers(1, len(arguments) - 1))
+            arguments[at] = data.draw(
+                st.one_of(odd, any_text.filter(lambda text: not set(text) & {"\0", "/"}))
+            )
+    if arguments[0] == "explore" and "--html" not in arguments:
+        return  # that serves until it is stopped
+    if ".." not in arguments:
+        _ends_well(arguments, capsys)
+
+
+_FIT = ["network", "fit", "--words", "pairs.csv", *LONG]
+TABLES = {
+    "coembed": ("t.csv", PAIRS, ["coembed", "t.csv", *LONG, "-m", "ca", "-o", "out"]),
+    "coembed wide": ("w.csv", "name,x,y\na,1,0\nb,2,3\n", ["coembed", "w.csv", "-m", "ca", "-k", "1", "-o", "out"]),
+    "cohorts": ("s.csv", SAMPLES, ["cohorts", "s.csv", "--label", "kind", "--id", "id", "-o", "out"]),
+    "network": ("l.csv", LINKS, [*_FIT, "l.csv", "-m", "contents", "-o", "out"]),
+    "kg train": ("kg/train.txt", FACTS, ["kg", "train", "kg", "-m", "TransE", "-k", "3", "--epochs", "2", "-o", "out"]),
+    "project": ("study.toml", STUDY, ["project", "study.toml", "-o", "out"]),
+    "init": ("i.csv", SAMPLES, ["init", "i.csv", "-o", "new.toml", "--force"]),
+    "place": ("n.csv", "doc,word,n\nx1,w1,2\nx1,w2,1\n", ["place", "base", "n.csv"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+@campaign(few=6, many=1000, data=st.data())
+def test_damaged_tables(name: str, scene: Path, capsys: Any, monkeypatch: Any, data: st.DataObject) -> None:
+    monkeypatch.chdir(scene)
+    file, text, arguments = TABLES[name]
+    Path(file).parent.mkdir(exist_ok=True)
+    Path(file).write_bytes(data.draw(damaged_bytes(text.encode())))
+    _ends_well(arguments, capsys)
