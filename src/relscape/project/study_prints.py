@@ -12,6 +12,7 @@ from typing import Any
 
 from relscape import __version__
 from relscape.maps.files import storage_errors
+from relscape.postgres import without_secrets
 from relscape.project.sections import about
 from relscape.project.study_models import Model
 from relscape.project.study_uses import Uses
@@ -122,7 +123,7 @@ def _files(uses: Uses) -> list[list[Origin]]:
 def settings_digest(settings: Any) -> str:
     """Digest settings of any plain kind, whatever their order in the file."""
     written = json.dumps(settings, sort_keys=True, default=_plain)
-    return hashlib.sha256(written.encode()).hexdigest()
+    return hashlib.sha256(without_secrets(written).encode()).hexdigest()  # another password changes nothing
 
 
 def _plain(value: Any) -> Any:
