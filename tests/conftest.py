@@ -105,6 +105,8 @@ class PostgresServer:
         with driver.connect(self.address(database), autocommit=not commit) as connection:
             with connection.cursor() as cursor:
                 for statement in statements:
+                    if statement.startswith("EXPLAIN"):  # which cannot be copied from, as queries are
+                        cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
                     cursor.execute(statement)
                 found = cursor.fetchall() if cursor.description else []
             if commit:
