@@ -51,6 +51,8 @@ Parameters = Annotated[
 
 def coembed(
     files: reading.Files = None,
+    database: reading.From = None,
+    query: reading.Query = None,
     rows: reading.Rows = None,
     columns: reading.Columns = None,
     weight: reading.Weight = None,
@@ -85,7 +87,7 @@ def coembed(
 ) -> None:
     """Map things of two kinds, or more, from how they relate: tables, texts, or files of other programs."""
     source = Reading(
-        tuple(files or ()),
+        reading.named(files, database, query),
         rows,
         columns,
         weight,
@@ -151,12 +153,12 @@ def _method(source: Reading, name: str | None) -> Method:
     chosen = method(name or ("multicode" if several else "ca"), _METHODS)
     if several and chosen.family != "multicode" and source.form is not None:
         raise ParameterError(
-            f"{', '.join(source.files)} relates more than two kinds, and --method {chosen.name} maps two: "
+            f"{source.shown} relates more than two kinds, and --method {chosen.name} maps two: "
             "use --method multicode, or name one relation, such as --relation paper-word."
         )
     if several and chosen.family != "multicode":
         raise ParameterError(
-            f"{', '.join(source.files)} relate more than two kinds, by the first two columns of each, and "
+            f"{source.shown} relate more than two kinds, by the first two columns of each, and "
             f"--method {chosen.name} maps two: use --method multicode, or name one file, or name two columns "
             "that all files have with --rows and --columns."
         )

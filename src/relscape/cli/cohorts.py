@@ -55,6 +55,8 @@ Choose = Annotated[
 
 def cohorts(
     files: reading.Files = None,
+    database: reading.From = None,
+    query: reading.Query = None,
     label: Label = None,
     features: Features = None,
     id: Annotated[str | None, typer.Option(help="Column with the ids.", show_default="found")] = None,
@@ -106,7 +108,8 @@ def cohorts(
 ) -> None:
     """Map samples in cohorts: each cohort near its prototype, and neighbours near each other."""
     source = Reading(
-        tuple(files or ()), rows, columns, weight, text, id, min_df, max_df, stop_words, ngrams,
+        reading.named(files, database, query),
+        rows, columns, weight, text, id, min_df, max_df, stop_words, ngrams,
         dataset, relation, encoding, sheet, layer, size_factors, log1p,
     )  # fmt: skip
     if not source.files and source.dataset is None:

@@ -79,6 +79,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "export",
         "Write a map for other programs: tables, vectors, graphs, cells, or a page for the browser.",
     ),
+    "publish": (
+        "publish",
+        "publish",
+        "Put a map into PostgreSQL, its points and its versions as tables, all in one transaction.",
+    ),
     "reproduce": ("reproduce", "reproduce", "Run a published experiment again and say what was reached."),
     "kg": ("kg", "app", "Knowledge graphs: facts as (head, relation, tail)."),
     "network": (

@@ -23,6 +23,7 @@ from rich.progress import (
 from rich.table import Table
 
 from relscape.errors import RelscapeWarning
+from relscape.postgres import without_secrets
 
 __all__ = ["Bars", "aside", "complain", "next_step", "print_json", "print_table", "say", "telling_warnings"]
 
@@ -33,29 +34,29 @@ _asides = Console(stderr=True, highlight=False, soft_wrap=True)
 
 def say(text: str) -> None:
     """Print one line of a result."""
-    _results.print(escape(text))
+    _results.print(escape(without_secrets(text)))
 
 
 def complain(text: str) -> None:
     """Print one error message."""
-    _asides.print(f"[bold red]error:[/] {escape(text)}")
+    _asides.print(f"[bold red]error:[/] {escape(without_secrets(text))}")
 
 
 def aside(text: str) -> None:
     """Print a note that is not part of the result."""
-    _asides.print(f"[yellow]note:[/] {escape(text)}")
+    _asides.print(f"[yellow]note:[/] {escape(without_secrets(text))}")
 
 
 def next_step(command: str) -> None:
     """End with the next useful command."""
-    _results.print(f"[dim]next:[/] {escape(command)}")
+    _results.print(f"[dim]next:[/] {escape(without_secrets(command))}")
 
 
 def print_json(content: Mapping[str, Any]) -> None:
     """Print a result for machines."""
     from relscape.maps.state import plain  # with the maps come numpy and others; a person's output needs none
 
-    sys.stdout.write(json.dumps(content, ensure_ascii=False, default=plain) + "\n")
+    sys.stdout.write(without_secrets(json.dumps(content, ensure_ascii=False, default=plain)) + "\n")
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -97,7 +98,7 @@ class Bars:
     def note(self, text: str) -> None:
         """Show one line in passing, on a terminal."""
         if _asides.is_terminal:
-            _asides.print(f"[dim]{escape(text)}[/]")
+            _asides.print(f"[dim]{escape(without_secrets(text))}[/]")
 
 
 class _Bar:

@@ -15,6 +15,7 @@ from relscape.data.cohorts import read_cohorts
 from relscape.data.labels import match
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError, listing
 from relscape.protocols import AnyArray, FloatArray, SparseArray, TextArray
+from relscape.sources.references import is_database
 
 __all__ = ["read_anchors", "read_links", "read_prototypes"]
 
@@ -108,7 +109,7 @@ def _is_numeric(values: AnyArray) -> bool:
 
 def read_links(given: str, things: EntitySet, dataset: str | None, encoding: str | None) -> SparseArray:
     """Read links between samples (n × n): the first two columns of a file, or a relation of a data set."""
-    if dataset is not None and not Path(given).exists():
+    if dataset is not None and not is_database(given) and not Path(given).exists():
         data, relation = _of_dataset(given, dataset, things.kind)
     else:
         data = _of_file(given, encoding)

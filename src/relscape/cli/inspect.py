@@ -125,6 +125,8 @@ def _short(value: Any) -> str:
 def score(
     map_path: MapPath,
     files: reading.Files = None,
+    database: reading.From = None,
+    query: reading.Query = None,
     rows: reading.Rows = None,
     columns: reading.Columns = None,
     weight: reading.Weight = None,
@@ -162,7 +164,7 @@ def score(
                 f"{map_path} is a map of linked documents, measured by where links stand: 'relscape network "
                 f"score {map_path} LINKS'."
             )
-        if has_guidance(joint) and not files and dataset is None:
+        if has_guidance(joint) and not files and database is None and dataset is None:
             if label is not None:
                 raise ParameterError(
                     f"--label {label}: name the files of a relation to measure classes beside it."
@@ -170,7 +172,13 @@ def score(
             tell_guidance_scores(joint, map_path, store, as_json)
             return
         source = Reading(
-            tuple(files or ()), rows, columns, weight, dataset=dataset, relation=relation, encoding=encoding
+            reading.named(files, database, query),
+            rows,
+            columns,
+            weight,
+            dataset=dataset,
+            relation=relation,
+            encoding=encoding,
         )
         truth = _truth(joint, source)
         left, right = joint.coordinates(truth.rows), joint.coordinates(truth.columns)

@@ -18,6 +18,7 @@ from relscape.cli.kg_source import (
     HoldOut,
     InverseSafe,
     Json,
+    Query,
     Source,
     Strict,
     load_model,
@@ -27,6 +28,7 @@ from relscape.cli.kg_source import (
 from relscape.models.knowledge_state import CHECKPOINT, check_run_directory, checkpoint_in
 from relscape.models.knowledge_training import SHARES
 from relscape.project.costs import knowledge_seconds, time_told
+from relscape.sources.references import shown
 
 __all__ = ["app"]
 
@@ -55,6 +57,7 @@ Preset = Annotated[
 @app.command()
 def inspect(
     source: Source = None,
+    query: Query = None,
     dataset: Dataset = None,
     hold_out: HoldOut = None,
     inverse_safe: InverseSafe = False,
@@ -68,7 +71,7 @@ def inspect(
     from relscape.data.triple_report import inspect as look
 
     with telling_warnings(strict):
-        report = look(read_graph(source, dataset, hold_out, inverse_safe, encoding, seed), overlap)
+        report = look(read_graph(source, dataset, hold_out, inverse_safe, encoding, seed, query), overlap)
     if as_json:
         print_json(report.to_dict())
         return
@@ -84,7 +87,7 @@ def inspect(
             for o in report.overlaps[:_MOST_SHOWN]
         ]
         print_table(["relation", "says as much as", "", "of one's pairs"], rows)
-    told = [quote(str(source)) if source else f"--dataset {dataset}"]
+    told = [quote(shown(source)) if source else f"--dataset {dataset}"]
     if hold_out is not None:
         told.append(f"--hold-out {hold_out}{' --inverse-safe' if inverse_safe else ''} --seed {seed}")
     if encoding is not None:
@@ -95,6 +98,7 @@ def inspect(
 @app.command()
 def train(
     source: Source = None,
+    query: Query = None,
     dataset: Dataset = None,
     model: ModelName = "TransPES",
     dimensions: Annotated[int, typer.Option("--dimensions", "-k", help="Length of the vectors.")] = 100,
@@ -117,7 +121,7 @@ def train(
         estimator = model_of(model, dimensions, epochs, preset, jobs, seed, param or [])
         estimator.check()
         check_run_directory(output)
-        graph = read_graph(source, dataset, hold_out, inverse_safe, encoding, seed)
+        graph = read_graph(source, dataset, hold_out, inverse_safe, encoding, seed, query)
         progress.note(f"{model} of {graph!r}: {time_told(knowledge_seconds(estimator, len(graph.train)))}")
         progress.note(f"checkpoints are in {output / CHECKPOINT}; 'relscape kg resume {output}' goes on")
         estimator.fit(graph, checkpoints=output / CHECKPOINT, every=every)

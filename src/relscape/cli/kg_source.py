@@ -12,6 +12,7 @@ import typer
 from relscape.data.triples import KnowledgeGraph
 from relscape.errors import FormatError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.models.knowledge_state import CHECKPOINT
+from relscape.sources.references import with_query
 from relscape.sources.triples import read_graph_files
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "HoldOut",
     "InverseSafe",
     "Json",
+    "Query",
     "Source",
     "Strict",
     "load_model",
@@ -33,10 +35,10 @@ __all__ = [
 _GRAPHS = ("fb15k", "nations", "stdlib_facts", "umls", "wn18")
 
 Source = Annotated[
-    Path | None,
+    str | None,
     typer.Argument(
         metavar="DIR",
-        help="Folder of train, valid and test files, one file of triples, or RDF.",
+        help="Folder of train, valid and test files, one file of triples, a table of a database, or RDF.",
         show_default=False,
     ),
 ]
@@ -51,6 +53,9 @@ HoldOut = Annotated[
     ),
 ]
 InverseSafe = Annotated[bool, typer.Option(help="With --hold-out: all triples of two entities in one split.")]
+Query = Annotated[
+    str | None, typer.Option(help="What to ask a database: head, relation, tail.", show_default=False)
+]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of the files.", show_default="detected")]
 From = Annotated[Path, typer.Option("--from", "-f", metavar="KG", help="Directory of the trained model.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result for machines.")]
@@ -58,12 +63,13 @@ Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first warnin
 
 
 def read_graph(
-    source: Path | None,
+    source: str | None,
     dataset: str | None = None,
     hold_out: str | None = None,
     inverse_safe: bool = False,
     encoding: str | None = None,
     seed: int = 0,
+    query: str | None = None,
 ) -> KnowledgeGraph:
     """Read the graph a person names: a folder, a file of triples, RDF, or a data set."""
     if (source is None) == (dataset is None):
@@ -71,6 +77,8 @@ def read_graph(
     shares = None if hold_out is None else _shares(hold_out)
     if inverse_safe and shares is None:
         raise ParameterError("--inverse-safe says how to deal triples; give --hold-out with it.")
+    if query is not None:
+        source = with_query(source or "", query)
     graph = read_graph_files(source, encoding) if source is not None else _dataset(str(dataset))
     if shares is not None:
         graph = graph.split(shares[0], shares[1], seed, inverse_safe)

@@ -14,6 +14,7 @@ from relscape.cli.kg_source import (
     HoldOut,
     InverseSafe,
     Json,
+    Query,
     Source,
     Strict,
     model_of,
@@ -27,6 +28,7 @@ __all__ = ["tune"]
 
 def tune(
     source: Source = None,
+    query: Query = None,
     dataset: Dataset = None,
     grid: Annotated[
         list[str] | None,
@@ -56,7 +58,7 @@ def tune(
             for name, text in named_settings(grid or [], "--grid").items()
         }
         estimator = model_of(model, dimensions, epochs, preset, jobs, seed, param or [])
-        graph = read_graph(source, dataset, hold_out, inverse_safe, encoding, seed)
+        graph = read_graph(source, dataset, hold_out, inverse_safe, encoding, seed, query)
         choice = tune_knowledge(estimator, graph, points, by=by, directory=output)
     best = output / "best"
     if as_json:

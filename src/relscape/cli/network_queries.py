@@ -17,6 +17,7 @@ from relscape.cli.reading import Reading
 from relscape.errors import ParameterError
 from relscape.maps import Map
 from relscape.models.network_answers import SuggestedLink
+from relscape.sources.references import is_database
 
 __all__ = ["HEADER", "score", "suggest"]
 
@@ -81,7 +82,7 @@ def suggest(
     if model.row_entities_.kind == kind and targets[0] in answers and not known:
         next_step(f"relscape network suggest {map_path} {targets[0]} --known")
     else:
-        next_step(f"relscape place {map_path} {' '.join(targets)}  to see where they lie")
+        next_step(f"relscape place {map_path} {reading.as_arguments(targets)}  to see where they lie")
 
 
 def _are_files(targets: list[str], joint: Map) -> bool:
@@ -90,7 +91,7 @@ def _are_files(targets: list[str], joint: Map) -> bool:
     names = [target.removeprefix(f"{joint.groups[0]}:") for target in targets]
     known = [name in group.places or name in group.shown for name in names]
     files = [
-        not on_map and (Path(target).exists() or any(sign in target for sign in "*?["))
+        not on_map and (is_database(target) or Path(target).exists() or any(sign in target for sign in "*?["))
         for target, on_map in zip(targets, known, strict=True)
     ]
     if not any(files):

@@ -22,6 +22,7 @@ from relscape.maps import Map
 from relscape.models.registry import methods, revive
 from relscape.project.given_samples import Samples
 from relscape.protocols import IntArray
+from relscape.sources.references import public_name
 
 __all__ = ["LinkTable", "NetworkSource", "has_network", "model_of", "parted"]
 
@@ -112,7 +113,7 @@ class NetworkSource:
             samples = self._documents()
         else:
             self._refuse_contents(f"{self.links.path} is a table of links, and the only file")
-            told = {"form": "links", "links": Path(self.links.path).name}
+            told = {"form": "links", "links": public_name(self.links.path)}
             samples = Samples(None, linked_documents(linked), None, None, told)
         return samples, self.links.between(samples.things, linked)
 

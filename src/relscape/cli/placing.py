@@ -29,7 +29,11 @@ _MOST_SHOWN = 20
 
 def place(
     map_path: Annotated[Path, typer.Argument(metavar="MAP", help="A map that carries its model.")],
-    files: Annotated[list[str], typer.Argument(help="Tables with the relations of the new things.")],
+    files: Annotated[
+        list[str] | None, typer.Argument(help="Tables with the relations of the new things.")
+    ] = None,
+    database: reading.From = None,
+    query: reading.Query = None,
     rows: reading.Rows = None,
     columns: reading.Columns = None,
     weight: reading.Weight = None,
@@ -54,7 +58,10 @@ def place(
         old = Map.load(map_path)
         if output is not None:
             check_target(output)
-        source = Reading(tuple(files), rows, columns, weight, text, id, encoding=encoding, sheet=sheet)
+        given = reading.named(files, database, query)
+        if not given:
+            raise ParameterError("name the tables with the new things, files or --from a database.")
+        source = Reading(given, rows, columns, weight, text, id, encoding=encoding, sheet=sheet)
         data, fresh = read_newcomers(source, old, kind, missing)
         grown = place_on(old, data, fresh)
         if output is not None:
@@ -86,7 +93,7 @@ def place(
     if len(placed) > len(shown):
         say(f"and {len(placed) - len(shown):,} more; --json tells all.")
     if output is None:
-        next_step(f"relscape place {map_path} {' '.join(files)} -o NEW_MAP  to keep them")
+        next_step(f"relscape place {map_path} {reading.as_arguments(given)} -o NEW_MAP  to keep them")
     else:
         next_step(f"relscape plot {output}")
 

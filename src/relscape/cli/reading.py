@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -16,15 +17,24 @@ from relscape import progress
 from relscape.data import RelationalData
 from relscape.data.labels import as_text, match
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
+from relscape.sources.references import database_of, public_name, shown, with_query
 
-__all__ = ["Reading", "attach_fields"]
+__all__ = ["Reading", "as_arguments", "attach_fields", "named"]
 
 Files = Annotated[
     list[str] | None,
     typer.Argument(
-        help="Tables, globs of them, folders of text files, or a file of another program.", show_default=False
+        help="Tables of files or databases, globs, folders of texts, or a file of another program.",
+        show_default=False,
     ),
 ]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="DATABASE", help="The same as FILES, for a database: postgresql://host/db#table."
+    ),
+]
+Query = Annotated[str | None, typer.Option(help="What to ask the database, 'select …'.", show_default=False)]
 Rows = Annotated[
     str | None,
     typer.Option(help="Column with the row things; of a matrix, what they are.", show_default=False),
@@ -106,8 +116,7 @@ class Reading:
             raise ParameterError(f"{_options(for_text)}: only for texts; name their column with --text.")
         if self.is_text and self.weight is not None:
             raise ParameterError(
-                f"--weight {self.weight} has no meaning for texts, whose words are counted "
-                f"({', '.join(self.files)})."
+                f"--weight {self.weight} has no meaning for texts, whose words are counted ({self.shown})."
             )
         if self.text is not None and {"rows", "columns"} & changed:
             raise ParameterError("--rows and --columns are for tables of pairs; with --text name the --id.")
@@ -121,7 +130,7 @@ class Reading:
         idle = changed - FORMS[form].uses - several - {"files"}
         if idle:
             raise ParameterError(
-                f"{_options(idle)} has no meaning for {self.files[0]}, which is {FORMS[form].title}."
+                f"{_options(idle)} has no meaning for {shown(self.files[0])}, which is {FORMS[form].title}."
             )
 
     @cached_property
@@ -241,18 +250,27 @@ class Reading:
             return RelationalData([data.entities[kind] for kind in kinds], relations)
 
     @property
+    def shown(self) -> str:
+        """The files, for messages."""
+        return ", ".join(map(shown, self.files))
+
+    @property
     def name(self) -> str:
         """A short name for what is read, for a result's default place."""
         if self.dataset is not None:
             return self.dataset
-        return re.split(r"[.*?\[]", Path(self.files[0]).name)[0] or "map" if self.files else "map"
+        if not self.files:
+            return "map"
+        table = database_of(self.files[0])
+        name = Path(self.files[0]).name if table is None else table.name
+        return re.split(r"[.*?\[/]", name)[0] or "map"
 
     def describe(self) -> dict[str, Any]:
         """Give what a map remembers of its source: how to read more of the same, no folders."""
         nothing = asdict(Reading())
         described = {key: value for key, value in asdict(self).items() if value != nothing[key]}
         if self.files:
-            described["files"] = [Path(file).name for file in self.files]
+            described["files"] = [public_name(file) for file in self.files]
         for names in ("row_names", "column_names"):
             if names in described:
                 described[names] = Path(described[names]).name
@@ -278,6 +296,21 @@ class Reading:
         if self.text is None or self.id is None or not self.files:
             return False
         return self.id not in read_table(list(self.files), encoding=self.encoding).column_names
+
+
+def named(files: Sequence[str] | None, database: str | None, query: str | None) -> tuple[str, ...]:
+    """Put together what is to be read: files, and a database with what to ask it."""
+    given = (*(files or ()), *((database,) if database is not None else ()))
+    if query is None:
+        return given
+    if len(given) != 1:
+        raise ParameterError("--query is for one database: name it with --from, and nothing else.")
+    return (with_query(given[0], query),)
+
+
+def as_arguments(files: Iterable[str]) -> str:
+    """Write files as a command line takes them, for the next useful command; passwords are left out."""
+    return " ".join(quote(shown(file)) for file in files)
 
 
 def _options(names: set[str]) -> str:
@@ -315,7 +348,7 @@ def attach_fields(data: RelationalData, kind: str, path: str, encoding: str | No
     known = int((match(entities.ids, as_text(ids)) >= 0).sum())
     if known < len(entities):
         warnings.warn(
-            f"{path} says nothing of {len(entities) - known:,} of {len(entities):,} {kind}"
+            f"{shown(path)} says nothing of {len(entities) - known:,} of {len(entities):,} {kind}"
             + ("; is its first column the id?" if known == 0 else "."),
             RelscapeWarning,
             stacklevel=2,

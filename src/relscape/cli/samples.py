@@ -24,6 +24,7 @@ from relscape.project.given_samples import (
     refuse_names,
 )
 from relscape.protocols import AnyArray, FloatArray
+from relscape.sources.references import is_database
 from relscape.sources.scaling import MISSING, measure, standardized, uneven, without_gaps
 
 __all__ = ["read_samples", "tell_of_gaps"]
@@ -71,7 +72,7 @@ def _read(
     row_info: str | None,
     missing: str | None,
 ) -> Samples:
-    if len(source.files) == 1 and (Path(source.files[0]) / "map.json").is_file():
+    if len(source.files) == 1 and not is_database(source.files[0]) and _is_map(Path(source.files[0])):
         _refuse(source, features, row_info)
         return _of_map(Path(source.files[0]), label, kind)
     relational = source.dataset is not None or source.rows is not None or source.columns is not None
@@ -84,6 +85,10 @@ def _read(
         return _of_relation(source, label, row_info)
     replace(source, id=None).check()
     return _of_table(source, label, features, kind, row_info, missing)
+
+
+def _is_map(path: Path) -> bool:
+    return (path / "map.json").is_file()
 
 
 def _standardized(samples: Samples) -> Samples:

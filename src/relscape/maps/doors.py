@@ -12,8 +12,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from relscape.maps.map import Map
+    from relscape.maps.publishing import Publication
 
-__all__ = ["draw_map", "explore_map", "export_map", "load_map", "save_map", "show_in_notebook", "write_page"]
+__all__ = [
+    "draw_map",
+    "explore_map",
+    "export_map",
+    "load_map",
+    "publish_map",
+    "save_map",
+    "show_in_notebook",
+    "write_page",
+]
 
 
 def save_map(map_: Map, path: Path) -> Path:
@@ -35,6 +45,13 @@ def export_map(map_: Map, path: Path, format: str | None) -> Path:
     from relscape.maps.export import export_map as export
 
     return export(map_, path, format)
+
+
+def publish_map(map_: Map, address: str, name: str, schema: str, dry_run: bool) -> Publication:
+    """Put a map into a PostgreSQL database."""
+    from relscape.maps.publishing import publish_map as publish
+
+    return publish(map_, address, name, schema, dry_run)
 
 
 def draw_map(map_: Map, **options: Any) -> Figure:

@@ -23,6 +23,8 @@ from relscape.protocols import AnyArray, FloatArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from relscape.maps.publishing import Publication
+
 __all__ = ["Group", "Map", "Neighbor"]
 
 Query: TypeAlias = str | tuple[str, str]
@@ -283,6 +285,17 @@ class Map:
         export is replaced; anything else at the path is refused.
         """
         return doors.export_map(self, Path(path), format)
+
+    def publish(
+        self, address: str, name: str, *, schema: str = "public", dry_run: bool = False
+    ) -> Publication:
+        """Put the map into a PostgreSQL database, ``postgresql://host/database``, in one transaction.
+
+        Its points become the table ``NAME_points``, with pgvector's type and an index where that is, and what
+        it was made from a row of ``NAME_versions``. Publishing the same again changes nothing; ``dry_run``
+        only says what would be done. See :class:`relscape.maps.publishing.Publication` for what comes back.
+        """
+        return doors.publish_map(self, address, name, schema, dry_run)
 
     def explore(self, compare: Map | None = None, **options: Any) -> Any:
         """Open the map in a browser, beside another one if asked; see :func:`relscape.explorer.explore`."""

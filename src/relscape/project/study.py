@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from relscape.errors import FormatError, ParameterError, StorageError, UnknownNameError
-from relscape.project.sections import Section
+from relscape.project.sections import Section, about
 from relscape.project.study_models import Model, read_model
 from relscape.project.study_outputs import Output, read_output
+from relscape.sources.references import located, with_query
 
 __all__ = ["PROJECT_FILE", "Contents", "Kind", "RelationTable", "Study", "parse_study", "read_study"]
 
@@ -23,9 +24,10 @@ MISSING = ("median", "drop")
 _PARTS = ("kinds", "relations", "guidance", "models", "outputs")
 _COUNTING = ("min_df", "max_df", "stop_words", "ngrams")
 _KIND_KEYS = (
-    "table", "id", "title", "label", "features", "missing", "text", *_COUNTING, "features_from", "scaling",
+    "table", "query", "id", "title", "label", "features", "missing", "text", *_COUNTING,
+    "features_from", "scaling",
 )  # fmt: skip
-_RELATION_KEYS = ("table", "from", "to", "weight", "from_column", "to_column")
+_RELATION_KEYS = ("table", "query", "from", "to", "weight", "from_column", "to_column")
 _AT_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)\s*$")
 
 
@@ -93,7 +95,7 @@ class Study:
 
     def located(self, tables: tuple[str, ...]) -> list[str]:
         """Give paths as they are from here: those of a project file begin where it lies."""
-        return [str(self.path.parent / Path(table).expanduser()) for table in tables]
+        return [located(table, self.path.parent) for table in tables]
 
     def where(self, table: str, key: str = "") -> str:
         """Say where something stands in the file, for messages."""
@@ -176,7 +178,7 @@ def _syntax_error(error: tomllib.TOMLDecodeError, text: str, path: Path) -> Form
 
 def _kind(name: str, section: Section, relations: Mapping[str, RelationTable]) -> Kind:
     section.only(_KIND_KEYS)
-    section.needs(("id", "title", "label", "features", "text"), "table")
+    section.needs(("query", "id", "title", "label", "features", "text"), "table")
     section.together(("features", "text", "features_from"), "a kind has features of one sort.")
     section.needs(("missing",), "features")
     section.needs(_COUNTING, "text")
@@ -184,7 +186,7 @@ def _kind(name: str, section: Section, relations: Mapping[str, RelationTable]) -
         section.needs(("scaling",), "features_from")
     return Kind(
         name,
-        section.texts("table", '"images.csv"'),
+        _tables(section, '"images.csv"'),
         section.text("id", name) or name,
         section.text("title", "name"),
         section.text("label", "class"),
@@ -194,6 +196,16 @@ def _kind(name: str, section: Section, relations: Mapping[str, RelationTable]) -
         _features_from(name, section, relations),
         section.choice("scaling", SCALINGS) or SCALINGS[0],
     )
+
+
+def _tables(section: Section, example: str) -> tuple[str, ...]:
+    """Read the tables of a kind or relation: files, tables of databases, or a database and a query."""
+    tables = section.texts("table", example)
+    query = section.text("query", "select image, tag from tags")
+    if query is None:
+        return tables
+    with about(section.where("query")):
+        return tuple(with_query(table, query) for table in tables)
 
 
 def _contents(section: Section) -> Contents | None:
@@ -241,7 +253,7 @@ def _features_from(name: str, section: Section, relations: Mapping[str, Relation
 
 def _relation(name: str, section: Section) -> RelationTable:
     section.only(_RELATION_KEYS)
-    tables = section.texts("table", '"pairs.csv"')
+    tables = _tables(section, '"pairs.csv"')
     if not tables:
         raise ParameterError(
             f'{section.where()}: table is missing; name a table of pairs, such as table = "pairs.csv".'

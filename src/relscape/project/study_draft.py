@@ -148,7 +148,7 @@ def _relate(session: Session, draft: Draft, look: TableLook, owners: Owners) -> 
     weights = [name for name in numeric if _WEIGHTS.fullmatch(name.strip())]
     weight = next(iter(weights or (numeric if len(numeric) == 1 else [])), None)
     name = _free(re.split(r"[.]", look.path.name)[0].replace(":", "_"), draft.relations)
-    (source, target), paths = kinds, (str(look.path),)
+    (source, target), paths = kinds, (look.reference,)
     draft.relations[name] = RelationTable(name, paths, source, target, ends[0], ends[1], weight)
     draft.lines[name] = look.lines
 
@@ -187,7 +187,7 @@ def _describe(
     owners: Owners,
 ) -> None:
     """Describe one kind by the columns of its table."""
-    path, columns = str(look.path), [c for c in look.columns.values() if c.name != id]
+    path, columns = look.reference, [c for c in look.columns.values() if c.name != id]
     foreign = {}
     for column in columns:
         owner = _owner(session, look, column, owners) if column.is_key and not column.is_unique else None

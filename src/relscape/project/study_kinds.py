@@ -99,9 +99,9 @@ def _things(kind: Kind, files: list[str]) -> EntitySet:
 
 def _each(files: list[str]) -> list[Any]:
     """List the files that paths and patterns mean."""
-    from relscape.sources.files import expand
+    from relscape.sources.files import origins
 
-    return list(expand(files))
+    return list(origins(files))
 
 
 def _with_words(

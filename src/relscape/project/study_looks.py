@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from relscape.sources.files import Origin
 from relscape.sources.scans import Scan, Session
 
 __all__ = ["ColumnLook", "TableLook", "look_at", "share_within"]
@@ -81,9 +82,14 @@ class ColumnLook:
 class TableLook:
     """One table file and its columns."""
 
-    path: Path
+    path: Origin
     scan: Scan
     columns: dict[str, ColumnLook]
+
+    @property
+    def reference(self) -> str:
+        """What names the table in a project file."""
+        return str(self.path) if isinstance(self.path, Path) else self.path.reference
 
     @property
     def lines(self) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from relscape.project.study import Kind, RelationTable
 from relscape.project.study_draft import Draft
+from relscape.sources.references import is_database, seen_from
 
 __all__ = ["written"]
 
@@ -120,6 +121,9 @@ def _paths(paths: tuple[str, ...], folder: Path) -> str:
     """Write paths as they are from the folder of the project file, with slashes."""
     found = []
     for path in paths:
+        if is_database(path):
+            found.append(seen_from(path, folder))
+            continue
         try:
             found.append(Path(os.path.relpath(path, folder)).as_posix())
         except ValueError:  # on another drive

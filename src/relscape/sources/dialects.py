@@ -69,7 +69,7 @@ def _records(text: str, separator: str) -> Iterator[list[str]]:
         yield from csv.reader(io.StringIO(text, newline=""), delimiter=separator)
 
 
-def column_names(header: Iterable[object], path: Path) -> tuple[tuple[str, ...], str | None]:
+def column_names(header: Iterable[object], path: object) -> tuple[tuple[str, ...], str | None]:
     """Give every column of a header a name, refuse names that repeat, and tell the unnamed first one."""
     given = ["" if name is None else str(name).strip() for name in header]
     names = [name or f"{_UNNAMED}{position}" for position, name in enumerate(given)]

@@ -9,14 +9,16 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from relscape.errors import FormatError, ParameterError, RelscapeWarning, StorageError, listing
+from relscape.sources.references import DATABASE_ENDINGS, DatabaseTable, database_of, is_database, shown
 
 __all__ = [
     "FORMATS",
+    "Origin",
     "Paths",
     "check_contents",
     "check_encoding",
@@ -25,11 +27,13 @@ __all__ = [
     "encoding_of",
     "expand",
     "format_of",
+    "origins",
     "readable",
     "warn_of_guesses",
 ]
 
-Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+Origin: TypeAlias = Path | DatabaseTable
+Paths: TypeAlias = str | os.PathLike[str] | DatabaseTable | Iterable[str | os.PathLike[str] | DatabaseTable]
 
 FORMATS = {
     ".csv": "csv",
@@ -73,16 +77,34 @@ _UNUSED_IN_CP1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
 _CHUNK = 1 << 22
 
 
+def origins(paths: Paths) -> list[Origin]:
+    """Find the files meant by paths and globs, and the tables of databases, each once, in order."""
+    found: dict[Origin, None] = {}
+    for item in _each(paths):
+        table = database_of(item)
+        if table is None:
+            found.update(dict.fromkeys(expand(item)))
+        else:
+            found[table] = None
+    return list(found)
+
+
+def _each(paths: Paths) -> list[Any]:
+    given = [paths] if isinstance(paths, str | os.PathLike | DatabaseTable) else list(paths)
+    if not given:
+        raise ParameterError("no file is given: name at least one.")
+    return given
+
+
 def expand(paths: Paths) -> list[Path]:
     """Find the files or folders meant by paths and globs, each once, in order.
 
     A path that exists as it is written is never taken as a glob, so brackets in names are safe.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    if not given:
-        raise ParameterError("no file is given: name at least one.")
     found: dict[Path, None] = {}
-    for item in given:
+    for item in _each(paths):
+        if is_database(item):
+            raise ParameterError(f"{shown(item)} is a database; here a file is expected.")
         path = Path(item).expanduser()
         if _exists(path):
             found[path] = None
@@ -136,7 +158,8 @@ def format_of(path: Path) -> tuple[str, str | None]:
     if form is None:
         raise FormatError(
             f"{path}: the ending does not tell what kind of table this is. Known endings: "
-            f"{listing(FORMATS, limit=len(FORMATS))}; the text ones also with {listing(COMPRESSIONS)}. "
+            f"{listing(FORMATS, limit=len(FORMATS))}; the text ones also with {listing(COMPRESSIONS)}; of "
+            f"databases {listing(DATABASE_ENDINGS, limit=len(DATABASE_ENDINGS))}. "
             "Rename the file; for plain text documents use read_text."
         )
     if compression and form not in {"csv", "tsv", "json lines", "json", "plain"}:

@@ -9,7 +9,7 @@ from typing import Any
 
 from relscape.data import RelationalData
 from relscape.errors import ParameterError, listing
-from relscape.sources.files import Paths, expand
+from relscape.sources.files import Paths, expand, origins
 
 __all__ = ["ALSO_TABLES", "FORMS", "Form", "HowToRead", "form_of", "read_form"]
 
@@ -114,8 +114,8 @@ def form_of(paths: Paths) -> str | None:
 
     Files of different forms, and several of a form that is read one at a time, are refused.
     """
-    found = expand(paths)
-    forms = {path: _form(path) for path in found}
+    found = origins(paths)
+    forms = {path: _form(path) if isinstance(path, Path) else None for path in found}
     distinct = set(forms.values())
     if distinct == {None}:
         return None

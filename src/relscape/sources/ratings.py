@@ -9,7 +9,7 @@ from pathlib import Path
 
 from relscape.data import RelationalData
 from relscape.errors import DataError, RelscapeError, RelscapeWarning, listing
-from relscape.sources.files import Paths
+from relscape.sources.files import Origin, Paths
 from relscape.sources.pairs import read_pairs
 from relscape.sources.scans import Session, opened
 
@@ -72,7 +72,7 @@ def read_ratings(
     return RelationalData([users, items], [named])
 
 
-def _columns(names: Iterable[str], path: Path) -> tuple[str, str, str]:
+def _columns(names: Iterable[str], path: Origin) -> tuple[str, str, str]:
     """Find the columns of users, items and ratings by their names."""
     lower = {name.strip().lower(): name for name in names}
 

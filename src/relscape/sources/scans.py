@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +22,23 @@ from relscape.errors import (
     UnknownNameError,
     listing,
 )
+from relscape.sources.databases import describe
 from relscape.sources.dialects import Dialect, column_names, detect, line_of_row
 from relscape.sources.excel import read_sheet
+from relscape.sources.fetching import fetched
 from relscape.sources.files import (
+    Origin,
     Paths,
     check_contents,
     check_encoding,
     decoded,
     encoding_of,
-    expand,
     format_of,
+    origins,
     warn_of_guesses,
 )
 from relscape.sources.plain import plain_layout
+from relscape.sources.references import DatabaseTable
 
 __all__ = ["Column", "Scan", "Session", "identifier", "literal", "opened"]
 
@@ -70,15 +75,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Scan:
-    """One file, ready to be queried.
+    """One file or table of a database, ready to be queried.
 
-    ``source`` goes after FROM. ``written`` says that values come as the text that stands in the file,
-    so that numbers are still to be recognised. ``row_names`` is a column meant to name the rows, and
-    ``numbers`` says how a spreadsheet counts them.
+    ``origin`` is what goes after FROM, or what fetches the rows of a database and gives that. ``written``
+    says that values come as the text that stands in the file, so that numbers are still to be recognised.
+    ``row_names`` is a column meant to name the rows, and ``numbers`` says how a spreadsheet counts them.
     """
 
-    path: Path
-    source: str
+    path: Origin
+    origin: str | Callable[[], str]
     columns: dict[str, Column]
     row_names: str | None = None
     written: bool = False
@@ -87,6 +92,11 @@ class Scan:
     encoding: str = "utf-8"
     dialect: Dialect | None = None
     numbers: tuple[int, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """What goes after FROM; the rows of a database are fetched when this is first asked for."""
+        return self.origin if isinstance(self.origin, str) else self.origin()
 
     def column(self, name: str) -> Column:
         """Find a column by its name; an unknown one is refused with those that there are."""
@@ -115,7 +125,7 @@ class Scan:
 
     def place(self, row: int) -> str:
         """Say where a data row (the first is 1) stands in the file."""
-        if self.dialect is not None:
+        if self.dialect is not None and isinstance(self.path, Path):
             pieces = decoded(self.path, self.compression, self.encoding)
             line = line_of_row(pieces, self.dialect.separator, row)
             if line is not None:
@@ -126,11 +136,16 @@ class Scan:
 
 
 @contextmanager
-def opened(paths: Paths, encoding: str | None = None, sheet: str | None = None) -> Iterator[Session]:
+def opened(
+    paths: Paths,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    only: Collection[str | None] | None = None,
+) -> Iterator[Session]:
     """Open table files together; whatever DuckDB or Arrow complain of is raised as an error of ours.
 
     The encoding of text files is found by reading them unless it is given; of a workbook, the first sheet
-    is read unless one is named.
+    is read unless one is named; ``only`` says which columns of a database will be asked for.
     """
     import duckdb
 
@@ -143,11 +158,11 @@ def opened(paths: Paths, encoding: str | None = None, sheet: str | None = None) 
             "autoload_known_extensions": "false",
         }
         connection = duckdb.connect(":memory:", config=config)
-        session = Session(connection, Path(scratch), given, sheet)
+        session = Session(connection, Path(scratch), given, sheet, only)
         try:
-            for path in expand(paths):
+            for path in origins(paths):
                 session.open(path)
-            if given and not any(scan.written for scan in session.scans):
+            if given and not any(scan.written and scan.form != "database" for scan in session.scans):
                 raise ParameterError(
                     f"encoding is for text files such as CSV; {session.scans[0].path} is none. Leave it out."
                 )
@@ -156,7 +171,7 @@ def opened(paths: Paths, encoding: str | None = None, sheet: str | None = None) 
                     f"sheet is for workbooks such as Excel's; {session.scans[0].path} is none. Leave it out."
                 )
             if not given:
-                warn_of_guesses({scan.path: scan.encoding for scan in session.scans})
+                warn_of_guesses({s.path: s.encoding for s in session.scans if isinstance(s.path, Path)})
             yield session
         except RelscapeError:
             raise
@@ -170,15 +185,21 @@ class Session:
     """A DuckDB connection and the files opened in it."""
 
     def __init__(
-        self, connection: Any, scratch: Path, encoding: str | None = None, sheet: str | None = None
+        self,
+        connection: Any,
+        scratch: Path,
+        encoding: str | None = None,
+        sheet: str | None = None,
+        only: Collection[str | None] | None = None,
     ) -> None:
         self.connection = connection
         self.scratch = scratch
         self.encoding = encoding
         self.sheet = sheet
+        self.only = only
         self.scans: list[Scan] = []
         self._places: dict[str, Path] = {}
-        self._opening: Path | None = None
+        self._opening: Origin | None = None
 
     def run(self, sql: str) -> None:
         """Run a statement that gives nothing back."""
@@ -196,22 +217,36 @@ class Session:
         """Run a query of ``width`` columns and take its answer as Arrow record batches of bounded size."""
         yield from self.connection.sql(sql).to_arrow_reader(max(1, _BATCH // width))
 
-    def open(self, path: Path) -> None:
-        """Prepare one file for queries, whatever its format."""
+    def open(self, path: Origin) -> None:
+        """Prepare one file, or table of a database, for queries."""
         self._opening = path
+        self.scans.append(
+            self._open_table(path) if isinstance(path, DatabaseTable) else self._open_file(path)
+        )
+        self._opening = None
+
+    def _open_file(self, path: Path) -> Scan:
         form, compression = format_of(path)
         if form in {"csv", "tsv"}:
-            scan = self._open_csv(path, form, compression)
-        elif form.startswith("json"):
-            scan = self._open_json(path, form, compression)
-        elif form == "plain":
-            scan = self._open_plain(path, compression)
-        else:
-            check_contents(path, form)
-            openers = {"parquet": self._open_parquet, "arrow": self._open_arrow, "excel": self._open_excel}
-            scan = openers[form](path)
-        self.scans.append(scan)
-        self._opening = None
+            return self._open_csv(path, form, compression)
+        if form.startswith("json"):
+            return self._open_json(path, form, compression)
+        if form == "plain":
+            return self._open_plain(path, compression)
+        check_contents(path, form)
+        openers = {"parquet": self._open_parquet, "arrow": self._open_arrow, "excel": self._open_excel}
+        return openers[form](path)
+
+    def _open_table(self, table: DatabaseTable) -> Scan:
+        """Look at the columns of a table of a database; its rows are fetched when they are needed."""
+        described = dict(enumerate(describe(table)))
+        names, _ = column_names([column.name for column in described.values()], table)
+        columns = {name: Column(f"c{k}", described[k].type) for k, name in enumerate(names)}
+        wanted = {k: described[k] for k, name in enumerate(names) if self.only is None or name in self.only}
+        fetch = partial(
+            fetched, self.connection, self.scratch / f"{len(self.scans)}.parquet", table, wanted or described
+        )
+        return Scan(table, cache(fetch), columns, None, table.engine == "sqlite", "database")
 
     def _open_csv(self, path: Path, form: str, compression: str | None) -> Scan:
         encoding = encoding_of(path, compression, self.encoding)
@@ -323,7 +358,7 @@ class Session:
         import duckdb
 
         text = str(error)
-        named = [path for place, path in self._places.items() if place in text]
+        named: list[Origin] = [path for place, path in self._places.items() if place in text]
         named = [self._opening] if self._opening else named or [scan.path for scan in self.scans]
         where = str(named[0]) if len(named) == 1 else f"one of {listing(named)}"
         if isinstance(error, duckdb.OutOfMemoryException):

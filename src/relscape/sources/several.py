@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -14,7 +13,7 @@ from relscape.data import EntitySet, Relation, RelationalData
 from relscape.data.labels import number
 from relscape.errors import DataError, RelscapeWarning, UnknownNameError, listing
 from relscape.protocols import IntArray
-from relscape.sources.files import Paths
+from relscape.sources.files import Origin, Paths
 from relscape.sources.scans import Scan, Session, opened
 from relscape.sources.tables import read
 
@@ -25,7 +24,7 @@ __all__ = ["PairFile", "pair_files", "read_several", "relate_the_same", "united"
 class PairFile:
     """A file as a table of pairs: its first two columns, that of weights, how many there are, the others."""
 
-    path: Path
+    path: Origin
     rows: str
     columns: str
     weight: str | None
@@ -73,6 +72,8 @@ def _pair_file(session: Session, scan: Scan, weight: str | None) -> PairFile:
 
 def _numeric(session: Session, scan: Scan, name: str) -> bool:
     """Tell whether a column holds numbers; what among them is none is a fault, which reading will name."""
+    if scan.column(name).numeric:
+        return True
     [(numbers, total)] = session.rows(
         f"SELECT count({scan.number(name)}), count({scan.column(name).sql}) FROM {scan.source}"
     )

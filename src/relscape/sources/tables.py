@@ -14,9 +14,10 @@ from relscape.data.labels import as_text as text_array
 from relscape.errors import ParameterError
 from relscape.protocols import AnyArray, TextArray
 from relscape.sources.checks import refuse_empty, row_ids
-from relscape.sources.files import Paths, expand
+from relscape.sources.files import Paths, origins
 from relscape.sources.interop import ALSO_TABLES, HowToRead, form_of, read_form
 from relscape.sources.pairs import read_pairs
+from relscape.sources.references import DatabaseTable, shown, with_query
 from relscape.sources.scans import Session, opened
 from relscape.sources.wide import read_wide
 
@@ -33,21 +34,26 @@ def read(
     allow_negative: bool = False,
     encoding: str | None = None,
     sheet: str | None = None,
+    query: str | None = None,
 ) -> RelationalData:
-    """Read a relation from one or more table files, or from a file of another program.
+    """Read a relation from one or more table files, from a database, or from a file of another program.
 
     CSV and TSV (any common encoding and separator, also compressed), JSON lines, Parquet, Arrow and
     Excel files are told by their endings; so are matrices (.npz, .mtx), AnnData (.h5ad), folders of 10x
     Genomics, graphs (.graphml), ratings as MovieLens has them and publications (.bib), for which
     ``read_matrix``, ``read_anndata``, ``read_10x``, ``read_graph``, ``read_ratings`` and
-    ``read_publications`` know more. Of tables: with ``rows`` and ``columns`` the table is long: one line
-    a pair, repeated pairs are summed. Without them it is wide, a contingency table: the first column
-    names the row things when it is text or has no name, the other columns are the column things.
+    ``read_publications`` know more. Tables of databases are named ``postgresql://host/db#schema.table``,
+    ``file.sqlite#table`` or ``file.duckdb#schema.table``; of PostgreSQL, what an address leaves out comes
+    from PGUSER, PGPASSWORD, ``~/.pgpass`` and the like.
+
+    With ``rows`` and ``columns`` a table is long: one line a pair, repeated pairs are summed. Without them it
+    is wide, a contingency table: the first column names the row things when it is text or has no name, the
+    other columns are the column things.
 
     Parameters
     ----------
     paths : path or sequence of paths
-        Files or globs; several files are read as one table.
+        Files or globs, or tables of databases; several are read as one table.
     rows, columns : str, optional
         The columns that hold the ids of the two kinds of things, which take their names.
     weight : str, optional
@@ -60,6 +66,8 @@ def read(
         How the letters of text files are written, such as "shift_jis"; found by reading them unless given.
     sheet : str, optional
         Which sheet of a workbook; the first unless given.
+    query : str, optional
+        What to ask the database that ``paths`` names, ``"select …"``, instead of a table of it.
 
     Returns
     -------
@@ -67,7 +75,7 @@ def read(
         With one relation, named after the two columns. The kinds of a wide table are the name of its first
         column, or "row", and "column"; its blank cells are read as 0, with a warning that counts them.
     """
-    paths = expand(paths)
+    paths = origins(paths if query is None else with_query(paths, query))
     form = form_of(paths)
     if form is not None and not (form in ALSO_TABLES and rows is not None):
         if same_kind is not None or allow_negative:
@@ -88,12 +96,12 @@ def read(
             f"rows and columns both name the column {rows!r}; two different columns are needed. "
             "If both hold ids of one kind, say so with same_kind."
         )
-    with opened(paths, encoding, sheet) as session:
+    with opened(paths, encoding, sheet, only=(rows, columns, weight)) as session:
         return read_pairs(session, rows, columns, weight, same_kind, allow_negative)
 
 
 def read_fields(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | DatabaseTable,
     id_column: str | None = None,
     *,
     encoding: str | None = None,
@@ -119,7 +127,7 @@ def read_fields(
     """
     with opened(path, encoding, sheet) as session:
         if len(session.scans) != 1:
-            raise ParameterError(f"{path}: {len(session.scans)} files match; name one table of attributes.")
+            raise ParameterError(f"{shown(path)}: {len(session.scans)} files match; name one of attributes.")
         scan = session.scans[0]
         name = next(iter(scan.columns)) if id_column is None else id_column
         ids = row_ids(session, scan, name)
@@ -150,7 +158,7 @@ def read_table(
     encoding : str, optional
         How the letters of text files are written, such as "shift_jis"; found by reading them unless given.
     """
-    with opened(paths, encoding) as session:
+    with opened(paths, encoding, only=columns) as session:
         return load(session, list(session.scans[0].columns if columns is None else columns), as_text)
 
 

@@ -27,9 +27,11 @@ from relscape.sources.files import (
     decoded,
     encoding_of,
     expand,
+    origins,
     readable,
     warn_of_guesses,
 )
+from relscape.sources.references import with_query
 from relscape.sources.scans import opened
 from relscape.sources.tables import load
 
@@ -52,6 +54,7 @@ def read_text(
     rows: str = "doc",
     columns: str = "word",
     encoding: str | None = None,
+    query: str | None = None,
 ) -> RelationalData:
     """Count the words of documents: a column of a table, or a folder of text files.
 
@@ -61,9 +64,10 @@ def read_text(
     Parameters
     ----------
     paths : path or sequence of paths
-        Table files when ``text`` is given, otherwise folders, a glob or a list of text files, in any
-        common encoding; a document is then named by its path within its folder, without ending. Only
-        documents that would share a name keep their ending or take the name of their folder before it.
+        Tables, of files or databases, when ``text`` is given, otherwise folders, a glob or a list of text
+        files, in any common encoding; a document is then named by its path within its folder, without
+        ending. Only documents that would share a name keep their ending or take the name of their folder
+        before it.
     text : str, optional
         The column that holds the text of each document.
     id : str, optional
@@ -81,6 +85,8 @@ def read_text(
         What to call the two kinds.
     encoding : str, optional
         How the letters of the documents are written, such as "shift_jis"; found by reading them unless given.
+    query : str, optional
+        What to ask the database that ``paths`` names, as in ``read``.
 
     Returns
     -------
@@ -89,6 +95,7 @@ def read_text(
     """
     counting = WordCounting(min_df, max_df, stop_list(stop_words), ngrams, vocabulary)
     counting.check(rows, columns)
+    paths = paths if query is None else with_query(paths, query)
     if text is None:
         if id is not None:
             raise ParameterError("id names a column of a table; give the column of texts with text too.")
@@ -128,7 +135,10 @@ def is_text_source(paths: Paths) -> bool:
 
     A path that does not exist is refused.
     """
-    return all(path.is_dir() or path.suffix.lower() in _TEXT_ENDINGS for path in expand(paths))
+    return all(
+        isinstance(path, Path) and (path.is_dir() or path.suffix.lower() in _TEXT_ENDINGS)
+        for path in origins(paths)
+    )
 
 
 def _check_parameters(
@@ -250,7 +260,7 @@ def _column_of_texts(
     paths: Paths, text: str, id: str | None, encoding: str | None
 ) -> tuple[list[str], TextArray]:
     """Read the texts of a table and the names of its rows."""
-    with opened(paths, encoding) as session:
+    with opened(paths, encoding, only=(text, id)) as session:
         column = load(session, [text], ()).column(0)
         refuse_empty(session, len(column))
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):

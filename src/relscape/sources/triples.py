@@ -13,6 +13,7 @@ from relscape.data.triples import SPLITS, KnowledgeGraph
 from relscape.errors import DataError, FormatError, RelscapeWarning, StorageError, listing
 from relscape.sources.files import COMPRESSIONS, FORMATS, check_encoding, warn_of_guesses
 from relscape.sources.rdf import RDF_FORMATS
+from relscape.sources.references import is_database, shown
 from relscape.sources.tables import read_table
 from relscape.sources.triple_text import TextFile, open_text, text_facts
 
@@ -24,8 +25,11 @@ _LABEL_HEADER = ({"entity", "id", "name"}, {"label", "text", "title", "name"})
 _TEXT = {".txt", ".tsv", ".tab", ".csv"}
 
 
-def read_graph_files(source: Path, encoding: str | None = None) -> KnowledgeGraph:
-    """Read a graph from a folder of splits, a file of RDF, or one file of triples."""
+def read_graph_files(given: str | os.PathLike[str], encoding: str | None = None) -> KnowledgeGraph:
+    """Read a graph from a folder of splits, a file of RDF, one file of triples, or a database."""
+    if is_database(given):
+        return KnowledgeGraph(read_facts(given))
+    source = Path(given)
     if source.is_dir():
         return KnowledgeGraph.from_directory(source, encoding=encoding)
     if any(suffix in RDF_FORMATS for suffix in source.suffixes):
@@ -75,12 +79,14 @@ def read_facts(
     Parameters
     ----------
     path : path
-        The file.
+        The file, or a table of a database, read by the names or the order of its columns.
     encoding : str, optional
         How the letters of a text file are written; found by reading it unless given.
     guesses : dict, optional
         Collects the encodings found, for one warning about several files; without it, each file warns.
     """
+    if is_database(path):
+        return as_facts(read_table(path), shown(path))
     file = Path(path).expanduser()
     if _ending(file) not in _TEXT:
         return as_facts(read_table(file), str(file))
