@@ -246,12 +246,9 @@ class _Run:
     def _bundle(self, part: int) -> Sums:
         """Gather what one part of a batch, or one thread, adds up in."""
         entities = self.params["entities"]
-        return Sums(
-            *(total[part] for total in self.sums),
-            *(marks[part] for marks in self.marks),
-            np.zeros((3, entities.shape[1]), dtype=entities.dtype),
-            np.zeros(self.options.negatives, dtype=np.uint8),
-        )
+        own = np.zeros((3, entities.shape[1]), dtype=entities.dtype)
+        active = np.zeros(self.options.negatives, dtype=np.uint8)
+        return Sums(*(array[part] for array in (*self.sums, *self.marks)), *(own, active))
 
     def _sums(self, parts: int, name: str, unused: bool) -> FloatArray:
         rows = self.params[name]
