@@ -248,7 +248,9 @@ class _Run:
         entities = self.params["entities"]
         own = np.zeros((3, entities.shape[1]), dtype=entities.dtype)
         active = np.zeros(self.options.negatives, dtype=np.uint8)
-        return Sums(*(array[part] for array in (*self.sums, *self.marks)), *(own, active))
+        entity, relation, shared = (total[part] for total in self.sums)
+        met = [marks[part] for marks in self.marks]
+        return Sums(entity, relation, shared, met[0], met[1], own, active)
 
     def _sums(self, parts: int, name: str, unused: bool) -> FloatArray:
         rows = self.params[name]
