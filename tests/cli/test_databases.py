@@ -103,6 +103,9 @@ method = "projection"
 """)
     made = secretless(relscape("project", "-o", "p"), "p")
     assert made.code == 0, made.err
+    assert secretless(relscape("run"), "maps").code == 0
+    again = secretless(relscape("run"), "maps")
+    assert again.code == 0 and "up to date" in again.out
     drafted = secretless(relscape("init", f"{address}#samples", "shop.db#tagged", "-o", "draft.toml"))
     assert drafted.code == 0, drafted.err
     text = Path("draft.toml").read_text()

@@ -12,9 +12,12 @@ from typing import Any
 
 from relscape import __version__
 from relscape.maps.files import storage_errors
+from relscape.postgres import without_secrets
 from relscape.project.sections import about
 from relscape.project.study_models import Model
 from relscape.project.study_uses import Uses
+from relscape.sources.databases import table_digest
+from relscape.sources.files import Origin, origins
 
 __all__ = ["Digests", "Fingerprint", "model_fingerprint"]
 
@@ -49,10 +52,16 @@ class Digests:
     def __init__(self) -> None:
         self._known: dict[Path, str] = {}
 
-    def of(self, paths: Iterable[Path]) -> str:
-        """Digest the contents of files and folders, in their order; names of files in folders count."""
+    def of(self, paths: Iterable[Origin]) -> str:
+        """Digest the contents of files, folders and tables of databases, in their order.
+
+        Names of files in folders count, and so does the order in which a database gives its rows.
+        """
         digest = hashlib.sha256()
         for path in paths:
+            if not isinstance(path, Path):
+                digest.update(f"{path.reference}\0{table_digest(path)}\n".encode())
+                continue
             parts = sorted(part for part in path.rglob("*") if part.is_file()) if path.is_dir() else [path]
             for part in parts:
                 name = part.relative_to(path).as_posix() if path.is_dir() else ""
@@ -90,32 +99,31 @@ def model_fingerprint(model: Model, uses: Uses, digests: Digests) -> Fingerprint
     )
 
 
-def _files(uses: Uses) -> list[list[Path]]:
-    """List the files that are read, by the kind or relation that reads them."""
-    from relscape.sources.files import expand
-
-    study, found = uses.study, []
+def _files(uses: Uses) -> list[list[Origin]]:
+    """List the files and tables of databases that are read, by the kind or relation that reads them."""
+    study = uses.study
+    found: list[list[Origin]] = []
     for part, tables in (
         *((f"kinds.{kind.name}", kind.tables) for kind in study.kinds.values()),
         *((f"relations.{relation.name}", relation.tables) for relation in study.relations.values()),
     ):
         if tables:
             with about(study.where(part, "table")):
-                found.append(expand(study.located(tables)))
+                found.append(origins(study.located(tables)))
     for kind in study.kinds.values():
         stops = None if kind.text is None else kind.text.stop_words
         if stops not in (None, "english"):
             with about(study.where(f"kinds.{kind.name}", "stop_words")):
-                found.append(expand(study.located((str(stops),))))
+                found.append(origins(study.located((str(stops),))))
     if uses.facts is not None:
-        found.append(expand(study.located((uses.facts,))))
+        found.append(origins(study.located((uses.facts,))))
     return found
 
 
 def settings_digest(settings: Any) -> str:
     """Digest settings of any plain kind, whatever their order in the file."""
     written = json.dumps(settings, sort_keys=True, default=_plain)
-    return hashlib.sha256(written.encode()).hexdigest()
+    return hashlib.sha256(without_secrets(written).encode()).hexdigest()  # another password changes nothing
 
 
 def _plain(value: Any) -> Any:

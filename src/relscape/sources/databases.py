@@ -7,6 +7,7 @@ transaction, files are opened for reading.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from relscape.errors import DataError, StorageError, UnknownNameError, listing
 from relscape.postgres import Address, connected, identifier
 from relscape.sources.references import DatabaseTable
 
-__all__ = ["DatabaseColumn", "batches", "describe"]
+__all__ = ["DatabaseColumn", "batches", "describe", "table_digest"]
 
 _ROWS = 2**16
 # What PostgreSQL's types become: those that are cast to text come as it writes them. Types that are not here
@@ -81,6 +82,14 @@ def describe(table: DatabaseTable) -> list[DatabaseColumn]:
         source = _source(table, connection, _DUCKDB_TABLES)
         found = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
         return [_duckdb_column(name, kind) for name, kind, *_ in found]
+
+
+def table_digest(table: DatabaseTable) -> str:
+    """Digest all rows of a table or query, in the order in which they come."""
+    digest = hashlib.sha256()
+    for batch in batches(table, dict(enumerate(describe(table)))):
+        digest.update(batch.serialize())
+    return digest.hexdigest()
 
 
 def batches(table: DatabaseTable, columns: Mapping[int, DatabaseColumn]) -> Iterator[Any]:
