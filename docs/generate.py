@@ -108,6 +108,7 @@ BESIDE = (
     "relscape.tuning.projection",
     "relscape.plot",
     "relscape.explorer",
+    "relscape.distributed",
     "relscape.errors",
 )
 
