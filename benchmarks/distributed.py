@@ -1,8 +1,8 @@
-"""Correspondence analysis on worker processes: overhead, scaling, bytes moved, and what a cost model predicts.
+"""Correspondence analysis on worker processes: overhead, scaling, bytes moved.
 
-A made-up corpus of Zipf's frequencies, generated block by block on the workers, so that no process ever holds it
-whole. ``python -m benchmarks distributed`` takes 10⁷ entries; ``python -m benchmarks.distributed 200000000 2 4GB``
-takes as many as you say, with so many workers under such a limit, without the local path.
+A made-up corpus of Zipf's frequencies, generated block by block on the workers, so that no process ever holds
+it whole. ``python -m benchmarks distributed`` takes 10⁷ entries, here and on one and two workers;
+``python -m benchmarks.distributed 2e8 2 3GB`` takes as many as you say, on so many workers with a limit.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ class Run:
     first_value: float
 
     def told(self) -> str:
+        """Give a line of the table."""
         return (
             f"{self.workers:7d}{self.entries:14,d}{self.build_seconds:9.1f}{self.fit_seconds:9.1f}{self.rounds:8d}"
             f"{self.sent_mb / self.rounds:10.3f}{self.received_mb / self.rounds:10.3f}{self.worker_mb:11.0f}"

@@ -15,7 +15,7 @@ from relscape.data.frames import wide_table
 from relscape.data.labels import as_text, match
 from relscape.data.relation import relation_matrix
 from relscape.errors import DataError
-from relscape.protocols import AnyArray, FloatArray, IntArray, TextArray
+from relscape.protocols import AnyArray, FloatArray, IntArray, RelationOperator, TextArray
 
 __all__ = ["GivenRelations", "Key", "KindCounts", "named", "read_relations", "separate_kinds"]
 
@@ -129,6 +129,11 @@ def _raw(key: Any, table: Any) -> _Raw:
     if isinstance(key, str) or not isinstance(key, Sequence) or len(key) < 2:
         raise DataError(f"the key {key!r} names no relation: give a tuple of kinds, such as ('doc', 'word').")
     kinds = tuple(str(kind) for kind in key)
+    if isinstance(table, RelationOperator) and not issparse(table):
+        raise DataError(
+            f"{named(kinds)}: a map of many kinds needs relations in memory, as matrices; a relation that is "
+            "spread over a cluster can be mapped by CODE, two kinds at a time."
+        )
     if len(kinds) == 2 and not isinstance(table, tuple):
         return _raw_pairs(kinds, table)
     if isinstance(table, tuple):
