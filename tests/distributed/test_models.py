@@ -11,7 +11,7 @@ from scipy.sparse import block_diag, csr_array
 
 import relscape as rs
 from relscape.distributed import DistributedRelation
-from relscape.errors import RelscapeWarning
+from relscape.errors import DataError, RelscapeWarning
 from relscape.matrix.operators import LocalRelation
 from relscape.objectives.cooccurrence import CooccurrenceObjective, Table
 
@@ -151,3 +151,20 @@ def test_names_maps_and_digest(client, small):
     assert joint.provenance["data_fingerprint"] == relations[1].fingerprint
     here = rs.CorrespondenceAnalysis().fit(small).to_map()
     assert_allclose(joint.coordinates("doc"), here.coordinates("row"), atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:the likelihood may not be at its highest")
+@pytest.mark.filterwarnings("ignore:.*no relation at all")
+def test_many_kinds_of_which_some_tables_are_spread(client, evenly):
+    doc_word, author_word = evenly.toarray(), evenly.toarray()[:9] + 1.0
+    doc_word[3], doc_word[:, 5] = 0.0, 0.0
+    here = {("doc", "word"): doc_word, ("author", "word"): author_word}
+    there = {**here, ("doc", "word"): DistributedRelation.from_matrix(doc_word, 3, client=client)}
+    found = [rs.MultiCODE(2, max_iterations=10, random_state=0).fit(tables) for tables in (here, there)]
+    assert found[1].weights_ == found[0].weights_
+    for kind, points in found[0].embeddings_.items():
+        assert_allclose(found[1].embeddings_[kind], points, rtol=0, atol=1e-8)
+    assert np.nanstd(found[0].embeddings_["doc"]) > 0.01
+    with pytest.raises(DataError, match="word-word: pairs of a thing with itself"):
+        square = DistributedRelation.from_matrix(np.ones((5, 5)), 2, client=client)
+        rs.MultiCODE().fit({("word", "word"): square})

@@ -24,7 +24,7 @@ from relscape.protocols import FloatArray, IntArray, SparseArray
 
 __all__ = ["relation_of_files", "relation_of_tables"]
 
-BLOCK_BYTES = 32 * 2**20
+BLOCK_BYTES = 128 * 2**20
 LEAST_BLOCKS = 8
 _ENTRY_BYTES = 12
 

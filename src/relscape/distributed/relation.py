@@ -129,7 +129,7 @@ class DistributedRelation:
         rows, columns, weight : str
             As for ``relscape.read``; things are numbered as they would be there.
         n_blocks : int, optional
-            Number of row blocks; about 32 MB each unless given, at least 8.
+            Number of row blocks; about 128 MB each unless given, at least 8.
         client : dask.distributed.Client, optional
         """
         from relscape.distributed.reading import relation_of_files
