@@ -3,5 +3,6 @@
 from relscape.distributed.cluster import connect
 from relscape.distributed.relation import DistributedRelation
 from relscape.distributed.rounds import Traffic
+from relscape.maps.stored import StoredMap
 
-__all__ = ["DistributedRelation", "Traffic", "connect"]
+__all__ = ["DistributedRelation", "StoredMap", "Traffic", "connect"]

@@ -174,7 +174,7 @@ class MultiCODE(ManyKindsModel):
             return relation
         if isinstance(relation, KindRelation):
             raise DataError(
-                f"{named(relation.kinds)}: pairs of a thing with itself can be left out of a relation only in "
+                f"{named(relation.kinds)}: pairs of a thing with itself can be left out of a table only in "
                 "memory; give its matrix, or exclude_self=False."
             )
         own = relation.cells[:, 0] == relation.cells[:, 1]
