@@ -45,7 +45,7 @@ def killing(client, monkeypatch, at):
 
 @pytest.mark.parametrize(
     ("model", "at"),
-    [(rs.LatentSemanticIndexing(3), 12), (rs.CODE(2, ridge=1e-3, n_restarts=1, max_iterations=5), 50)],
+    [(rs.LatentSemanticIndexing(3), 12), (rs.CODE(2, ridge=1e-3, n_restarts=1, max_iterations=5), 35)],
 )
 @pytest.mark.filterwarnings("ignore:the likelihood may not be at its highest")
 def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(client, monkeypatch, model, at):
