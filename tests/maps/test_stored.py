@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import relscape as rs
-from relscape.errors import FormatError, ParameterError, StorageError, UnknownNameError
+from relscape.errors import DataError, FormatError, ParameterError, StorageError, UnknownNameError
 from relscape.maps.stored import StoredMap
 
 
@@ -63,7 +63,7 @@ def test_what_cannot_be_answered_is_said(joint, tmp_path):
     stored = StoredMap(path)
     with pytest.raises(UnknownNameError, match="no kind 'town'"):
         stored.neighbors("town:1")
-    with pytest.raises(UnknownNameError, match="no id 'nobody'"):
+    with pytest.raises(DataError, match="there is no row 'nobody' on this map"):
         stored.neighbors(f"{joint.groups[0]}:nobody")
     with pytest.raises(ParameterError, match="size=0"):
         stored.sample(0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from relscape.errors import FormatError, ParameterError, UnknownNameError
+from relscape.errors import DataError, FormatError, ParameterError, UnknownNameError
 from relscape.maps.files import storage_errors
 from relscape.maps.map import Map
 from relscape.maps.nearby import Neighbor, check_count
@@ -66,7 +66,7 @@ class StoredMap:
         axes = ", ".join(f"z{axis}" for axis in range(self.n_components))
         found = self._rows(f"SELECT {axes} FROM {self._table(kind)} WHERE id = ? LIMIT 1", [id])
         if not found:
-            raise UnknownNameError("id", id, [], f"kind {kind!r} of {self.path}")
+            raise DataError(f"{self.path}: there is no {kind} {id!r} on this map; check how its id is written.")
         return np.array(found[0], dtype=np.float64)
 
     def neighbors(
@@ -137,7 +137,7 @@ class StoredMap:
             settings = {"memory_limit": _MEMORY, "temp_directory": scratch}
             with duckdb.connect(":memory:", config=settings) as connection:
                 try:
-                    return take(connection.execute(sql, given))
+                    return take(connection.sql(sql, params=given))
                 except duckdb.Error as error:
                     raise FormatError(
                         f"{self.path}: this map cannot be read ({str(error).splitlines()[0]}); make it again."
