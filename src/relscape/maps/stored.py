@@ -66,7 +66,7 @@ class StoredMap:
         axes = ", ".join(f"z{axis}" for axis in range(self.n_components))
         found = self._rows(f"SELECT {axes} FROM {self._table(kind)} WHERE id = ? LIMIT 1", [id])
         if not found:
-            raise DataError(f"{self.path}: there is no {kind} {id!r} on this map; check how its id is written.")
+            raise DataError(f"{self.path}: there is no {kind} {id!r} on this map; check how it is written.")
         return np.array(found[0], dtype=np.float64)
 
     def neighbors(
