@@ -9,7 +9,7 @@ from benchmarks.budgets import tell_slowest, write_table
 
 NAMES = (
     *("startup", "spectral", "mutual", "cooccurrence", "cohorts", "knowledge", "network", "projection"),
-    *("explorer", "sources"),
+    *("explorer", "sources", "distributed"),
 )
 
 for name in sys.argv[1:] or NAMES:

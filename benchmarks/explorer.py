@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from tests.explorer.browser import new_page, running_browser
 
+from benchmarks.budgets import judge
 from benchmarks.harness import RESULTS
 from relscape.explorer.exhibit import Exhibit
 from relscape.explorer.html import write_html
@@ -155,6 +156,11 @@ def main() -> None:
             f"{name:44}{row['megabytes']:8.2f}{row['first_ms']:10.0f}{row['ready_s']:8.2f}"
             f"{frame[0]:>11}{frame[1]:>9}"
         )
+    for n, most in zip(SIZES, (33.4, 500.0), strict=True):
+        judge(f"explorer: median frame, {n:,} points", rows[f"panning {n:,} points"]["median_ms"], most, "ms")
+    first = rows[f"panning {SIZES[0]:,} points"]["first_ms"]
+    judge(f"explorer: first picture, {SIZES[0]:,} points", first, 2_000.0, "ms")
+    judge("explorer: file of 50,000 samples", rows[f"a file of {SAMPLES:,} samples"]["megabytes"], 10.0, "MB")
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "explorer.json").write_text(json.dumps(rows, indent=1) + "\n")
 

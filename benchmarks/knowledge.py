@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import harness
+from benchmarks.budgets import judge
 from benchmarks.harness import Measure, in_own_process, measured, report, show
 from benchmarks.knowledge_rankers import (
     SAMPLES,
@@ -153,9 +154,9 @@ def training(folder: Path, n: int) -> list[str]:
     show("knowledge training: FB15k, an epoch, k = 100", rows, "relscape TransE, 2 threads")
     ours, projected = (rows[f"relscape {model}, 2 threads"].wall for model in ("TransE", "TransPES"))
     peer = fastest(rows, "PyKEEN TransE")
-    verdict("TransPES trains triples at", ours / projected, "TransE's speed", 0.3)
+    judge("TransPES, triples trained a second", ours / projected, 0.3, "× TransE", at_least=True)
     for name in peer:
-        verdict("TransE trains triples at", rows[name].wall / ours, "PyKEEN's speed", 30)
+        judge("TransE, triples trained a second", rows[name].wall / ours, 30, "× PyKEEN", at_least=True)
     for model in ("TransE", "TransPES"):
         one, two = (rows[f"relscape {model}, {title}"].wall for title in ("1 thread", "2 threads"))
         print(f"{model}: two threads are {one / two:.2f} × as fast as one")
@@ -187,22 +188,17 @@ def ranking(folder: Path, graph: KnowledgeGraph) -> None:
     show("knowledge ranking: FB15k, 59,071 test triples, both sides", rows, "bare products")
     for model in RANKED:
         row = rows[f"relscape {model}"]
-        products = rows["bare products"].wall / row.wall
-        verdict(f"{model} ranks at", products, "the speed of bare products", 1 / 3)
-        print(f"{model} ranks in {row.memory_mb:.0f} MB more than before (budget 1,000)")
+        judge(f"{model}, ranking of FB15k", row.wall / rows["bare products"].wall, 3, "× the bare products")
+        judge(f"{model}, memory of ranking FB15k", row.memory_mb, 1_000, "MB")
         for name in fastest(rows, f"PyKEEN ranks {model}"):
-            verdict(f"{model} ranks at", rows[name].wall / row.wall, "PyKEEN's speed", 80)
+            ratio = rows[name].wall / row.wall
+            judge(f"{model}, triples ranked a second", ratio, 80, "× PyKEEN", at_least=True)
 
 
 def fastest(rows: dict[str, Measure], begin: str) -> list[str]:
     """Name the quickest of the rows that begin so; none where none was measured."""
     names = [name for name, row in rows.items() if name.startswith(begin) and not np.isnan(row.wall)]
     return sorted(names, key=lambda name: rows[name].wall)[:1]
-
-
-def verdict(what: str, ratio: float, whose: str, budget: float) -> None:
-    """Say whether a ratio is at least what it has to be."""
-    print(f"{what} {ratio:.3g} × {whose} (budget {budget:.3g}: {'met' if ratio >= budget else 'missed'})")
 
 
 def measured_rows(cases: dict[str, Case], folder: Path) -> dict[str, Measure]:

@@ -1,8 +1,8 @@
 """Reading: rows of a table of pairs a second, from CSV, Parquet and PostgreSQL into a sparse relation.
 
 Beside relscape, pandas makes the same matrix from the same file, and DuckDB sums the same pairs without
-making a matrix of them. The PostgreSQL server is the one that RELSCAPE_BENCH_POSTGRES names; where it is not
-set, its cases are left out.
+making a matrix of them. The PostgreSQL server is the one that RELSCAPE_BENCH_POSTGRES names
+(postgresql://…); where it is not set, its cases are left out.
 """
 
 from __future__ import annotations

@@ -109,6 +109,7 @@ BESIDE = (
     "relscape.plot",
     "relscape.explorer",
     "relscape.maps.publishing",
+    "relscape.distributed",
     "relscape.errors",
 )
 

@@ -16,6 +16,7 @@ from relscape import errors
         (errors.UnknownNameError("kind", "x", []), (errors.InputError, KeyError)),
         (errors.StorageError("x"), (OSError,)),
         (errors.FormatError("x"), (errors.StorageError, OSError)),
+        (errors.ClusterError("x"), (Exception,)),
         (errors.MissingExtraError("p", "e", "reading"), (ImportError,)),
     ],
 )

@@ -9,6 +9,7 @@
     │   └── UnknownNameError (KeyError)   a column, kind, id or method that is not there
     ├── StorageError (also OSError)       a file or directory cannot be read or written
     │   └── FormatError                   a file is not what its name or header says
+    ├── ClusterError                      a cluster cannot be reached, or lost what it worked on
     └── MissingExtraError (ImportError)   an optional dependency is not installed
 
     RelscapeWarning (UserWarning)         something was left out or adjusted; the message says what
@@ -23,6 +24,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 __all__ = [
+    "ClusterError",
     "DataError",
     "FormatError",
     "InputError",
@@ -77,6 +79,10 @@ class StorageError(RelscapeError, OSError):
 
 class FormatError(StorageError):
     """A file is not what its name or header says."""
+
+
+class ClusterError(RelscapeError):
+    """A cluster cannot be reached, or lost its workers more often than can be made good."""
 
 
 class MissingExtraError(RelscapeError, ImportError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -62,6 +62,35 @@ class RelationOperator(Protocol):
 
     def row_blocks(self, rows: int) -> Iterator[tuple[slice, SparseArray]]:
         """Walk over the relation in sparse blocks of at most ``rows`` rows, in order."""
+        ...
+
+
+@runtime_checkable
+class BlockedRelation(RelationOperator, Protocol):
+    """A relation that lies in row blocks, perhaps on other machines, and lets work come to them.
+
+    Functions are called as ``function(block, *parts, *shared)``: the block in CSR, its rows of every array in
+    ``along`` (each of m rows), and what all blocks get alike. They must not change what they are given.
+    """
+
+    def map_blocks(
+        self, function: Callable[..., Any], *shared: Any, along: Sequence[AnyArray] = ()
+    ) -> list[Any]:
+        """Call a function on every block and give the results in the order of rows."""
+        ...
+
+    def sum_blocks(
+        self, function: Callable[..., Any], *shared: Any, along: Sequence[AnyArray] = ()
+    ) -> tuple[FloatArray, ...]:
+        """Call a function that gives a tuple of arrays, and add these up over the blocks in a fixed order."""
+        ...
+
+    def map_pieces(self, function: Callable[..., Any], arrays: Sequence[AnyArray], *shared: Any) -> list[Any]:
+        """Cut arrays into pieces, always the same ones, and call ``function(start, *pieces, *shared)``."""
+        ...
+
+    def normal(self, right: FloatArray, row_weights: FloatArray) -> FloatArray:
+        """Multiply ``Rᵀ D(row_weights) R`` by an array of n rows, in one go."""
         ...
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.faults.stage import Stage
 
 from relscape.errors import StorageError
 from relscape.maps import Group, Map
+from relscape.plot.saving import save_picture
 
 COEMBED = ("coembed", "pairs.csv", "--rows", "doc", "--columns", "word", "--weight", "n")
 PAIRS = "doc,word,n\n" + "".join(f"d{i},w{j},{1 + (i * j) % 5}\n" for i in range(6) for j in range(5))
@@ -61,26 +63,42 @@ def test_a_full_disk(small_disk: Path) -> None:
             large.save(small_disk / "map")
         assert len(Map.load(small_disk / "map")) == 10
         assert [p.name for p in small_disk.iterdir()] == ["map"]
-    for name in ("m.csv", "m.parquet", "m.graphml", "m.svg", "m.html"):
-        with pytest.raises(StorageError, match=r"No space left on device.*"):
-            (small_disk / "filler").write_bytes(bytes(128 * 1024)) if not (
-                small_disk / "filler"
-            ).exists() else None
-            export = _map(30_000)
-            export.plot(small_disk / name) if name == "m.svg" else export.export(small_disk / name)
-        assert sorted(p.name for p in small_disk.iterdir()) == ["filler", "map"]
 
 
-def test_a_place_that_is_read_only(tmp_path: Path, small_disk: Path) -> None:
+def test_a_full_disk_and_files_for_other_programs(small_disk: Path) -> None:
+    (small_disk / "filler").write_bytes(bytes(230 * 1024))
+    for name in ("m.csv", "m.parquet", "m.graphml", "m.html"):
+        with pytest.raises(StorageError, match="No space left on device"):
+            _map(30_000).export(small_disk / name)
+    with pytest.raises(StorageError, match="No space left on device"):
+        save_picture(_map(500).plot(), small_disk / "p.svg")
+    assert [p.name for p in small_disk.iterdir()] == ["filler"]
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    made = Stage()
+    yield made
+    made.close()
+
+
+def test_a_place_that_is_read_only(stage: Stage, small_disk: Path) -> None:
     (small_disk / "pairs.csv").write_text(PAIRS)
-    assert _relscape(small_disk, *COEMBED, "-o", "map").returncode == 0
+    assert stage.run(small_disk, *COEMBED, "-o", "map")["code"] == 0
     before = {p.name: p.read_bytes() for p in (small_disk / "map").rglob("*") if p.is_file()}
     _mount(small_disk, "-o", "remount,ro")
-    _refused(_relscape(small_disk, *COEMBED, "-o", "map", "-k", 1), "map", "read-only")
-    _refused(_relscape(small_disk, "plot", "map", "-o", "p.svg"), "p.svg", "read-only")
-    _refused(_relscape(small_disk, "export", "map", "-o", "m.csv"), "m.csv", "read-only")
-    _refused(_relscape(small_disk, "init", "pairs.csv"), "relscape.toml", "read-only")
-    assert _relscape(small_disk, "info", "map").returncode == 0
+    for arguments, name in (
+        ((*COEMBED, "-o", "map", "-k", 1), "map"),
+        (("plot", "map", "-o", "p.svg"), "p.svg"),
+        (("export", "map", "-o", "m.csv"), "m.csv"),
+        (("init", "pairs.csv"), "relscape.toml"),
+    ):
+        done = stage.run(small_disk, *arguments)
+        assert done["code"] == 1
+        assert done["output"].count("error: ") == 1
+        assert name in done["output"]
+        assert "read-only" in done["output"]
+    assert stage.run(small_disk, "info", "map")["code"] == 0
     assert {p.name: p.read_bytes() for p in (small_disk / "map").rglob("*") if p.is_file()} == before
 
 

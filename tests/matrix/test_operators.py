@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, random_array
 from scipy.sparse.csgraph import connected_components
 
-from relscape.matrix.operators import LocalRelation, ScaledRelation, bipartite_components
+from relscape.matrix.components import bipartite_components
+from relscape.matrix.operators import LocalRelation, ScaledRelation
 from relscape.matrix.scaling import power, profile_distances
 from relscape.protocols import RelationOperator
 

@@ -395,7 +395,7 @@ def test_number_of_threads_does_not_change_a_bit(rng, model):
 
 def test_diagonal_is_found_across_blocks(rng, monkeypatch):
     counts = rng.poisson(2.0, size=(7, 7)) + 1.0
-    monkeypatch.setattr("relscape.objectives.cooccurrence._BLOCK_ROWS", 3)
+    monkeypatch.setattr("relscape.data.blocks._BLOCK_ROWS", 3)
     table = table_of(counts)
     assert table.diagonal == pytest.approx(np.trace(counts) / counts.sum())
     p = counts / counts.sum()

@@ -183,13 +183,15 @@ def test_options(name: str, scene: Path, capsys: Any, monkeypatch: Any, data: st
         _ends_well(arguments, capsys)
 
 
+_WIDE = "name,x,y\na,1,0\nb,2,3\n"
+_TRAIN = ["-m", "TransE", "-k", "3", "--epochs", "2", "-o", "out"]
 _FIT = ["network", "fit", "--words", "pairs.csv", *LONG]
 TABLES = {
     "coembed": ("t.csv", PAIRS, ["coembed", "t.csv", *LONG, "-m", "ca", "-o", "out"]),
-    "coembed wide": ("w.csv", "name,x,y\na,1,0\nb,2,3\n", ["coembed", "w.csv", "-m", "ca", "-k", "1", "-o", "out"]),
+    "coembed wide": ("w.csv", _WIDE, ["coembed", "w.csv", "-m", "ca", "-k", "1", "-o", "out"]),
     "cohorts": ("s.csv", SAMPLES, ["cohorts", "s.csv", "--label", "kind", "--id", "id", "-o", "out"]),
     "network": ("l.csv", LINKS, [*_FIT, "l.csv", "-m", "contents", "-o", "out"]),
-    "kg train": ("kg/train.txt", FACTS, ["kg", "train", "kg", "-m", "TransE", "-k", "3", "--epochs", "2", "-o", "out"]),
+    "kg train": ("kg/train.txt", FACTS, ["kg", "train", "kg", *_TRAIN]),
     "project": ("study.toml", STUDY, ["project", "study.toml", "-o", "out"]),
     "init": ("i.csv", SAMPLES, ["init", "i.csv", "-o", "new.toml", "--force"]),
     "place": ("n.csv", "doc,word,n\nx1,w1,2\nx1,w2,1\n", ["place", "base", "n.csv"]),

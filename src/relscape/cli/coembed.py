@@ -13,11 +13,10 @@ import numpy as np
 import typer
 
 from relscape import progress
-from relscape.cli import reading
+from relscape.cli import reading, spreading
 from relscape.cli.console import next_step, print_json, say, telling_warnings
 from relscape.cli.preparing import prepared
 from relscape.cli.reading import Reading
-from relscape.data import RelationalData
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
 from relscape.maps.layout import METHODS as LAYOUTS
@@ -81,13 +80,17 @@ def coembed(
     layout: Annotated[str | None, typer.Option(help="How to draw it: axes, pca or tsne.")] = None,
     align_to: Annotated[Path | None, typer.Option(help="An earlier map to lie over.")] = None,
     keep_relations: Annotated[bool, typer.Option(help="Store the relations with the map.")] = False,
+    cluster: spreading.Cluster = None,
+    workers: spreading.Workers = None,
+    worker_memory: spreading.WorkerMemory = None,
     output: Output = None,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """Map things of two kinds, or more, from how they relate: tables, texts, or files of other programs."""
+    asked = (cluster, workers, worker_memory)
     source = Reading(
-        reading.named(files, database, query),
+        tuple(spreading.tables_in(files)) if any(asked) else reading.named(files, database, query),
         rows,
         columns,
         weight,
@@ -110,11 +113,16 @@ def coembed(
     source.check()
     target = output or Path("maps") / source.name
     started, replaced = time.perf_counter(), target.exists()
-    with telling_warnings(strict):
+    with telling_warnings(strict), spreading.cluster_client(*asked) as client:
         chosen = _method(source, method_name)
         estimator = _model(chosen, dimensions, model, param or [])
         earlier = _checked(target, layout, align_to, dimensions)
-        data = prepared(source, chosen.family == "multicode", row_info, column_info, min_degree)
+        if client is None:
+            data = prepared(source, chosen.family == "multicode", row_info, column_info, min_degree)
+        else:
+            idle = {"row-info": row_info, "column-info": column_info, "min-degree": min_degree}
+            idle["keep-relations"] = keep_relations
+            data = spreading.spread(source, chosen.family, idle, client)
         maps = _fitted_maps(estimator, chosen.title, data)
         targets = [target] if len(maps) == 1 else [Path(f"{target}-{i + 1}") for i in range(len(maps))]
         for number, joint in enumerate(maps):
@@ -179,7 +187,7 @@ def _model(chosen: Method, dimensions: int, letters: str | None, given: list[str
     return model_class(n_components=dimensions, **parameters)
 
 
-def _fitted_maps(model: Any, title: str, data: RelationalData) -> list[Map]:
+def _fitted_maps(model: Any, title: str, data: Any) -> list[Map]:
     """Fit a model, and complain of axes that do not exist in the command line's words."""
     try:
         return fitted_maps(model, title, data)
@@ -213,9 +221,7 @@ def model_parameters(model_class: type[Any], given: list[str], options: Sequence
     return parameters
 
 
-def _report(
-    maps: list[Map], data: RelationalData, targets: list[Path], seconds: float, as_json: bool
-) -> None:
+def _report(maps: list[Map], data: Any, targets: list[Path], seconds: float, as_json: bool) -> None:
     first, target = maps[0], targets[0]
     if as_json:
         content = {

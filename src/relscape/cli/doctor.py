@@ -27,6 +27,7 @@ CORE = (
 )
 EXTRAS = {
     "anndata": "anndata",
+    "distributed": "distributed",
     "excel": "python-calamine",
     "networkx": "networkx",
     "rdf": "pyoxigraph",

@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -141,22 +141,28 @@ def _identity(path: Path) -> tuple[int, int] | None:
 @contextmanager
 def _alone(path: Path) -> Iterator[bool]:
     """Wait until no other process writes beside ``path``; tells whether the system can promise that."""
-    descriptor = os.open(path.parent, os.O_RDONLY)
+    descriptor = _locked(path.parent)
     try:
-        yield _locked(descriptor)
+        yield descriptor is not None
     finally:
-        os.close(descriptor)
+        if descriptor is not None:
+            os.close(descriptor)
 
 
-def _locked(descriptor: int) -> bool:
-    """Lock a directory until its descriptor is closed, or the process ends in whatever way."""
+def _locked(folder: Path) -> int | None:
+    """Lock a folder until its descriptor is closed or the process ends; None where that cannot be done."""
     try:
         import fcntl
 
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        descriptor = os.open(folder, os.O_RDONLY)
     except (ImportError, OSError):
-        return False
-    return True
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def _draft(path: Path) -> str:
@@ -165,9 +171,10 @@ def _draft(path: Path) -> str:
 
 def _sweep(path: Path) -> None:
     """Remove the drafts of writers that were killed; one that is alive would hold the lock."""
-    for draft in path.parent.iterdir():
-        if draft.name.startswith(_draft(path)) and draft.is_dir() and not draft.is_symlink():
-            shutil.rmtree(draft, ignore_errors=True)
+    with suppress(OSError):
+        for draft in path.parent.iterdir():
+            if draft.name.startswith(_draft(path)) and draft.is_dir() and not draft.is_symlink():
+                shutil.rmtree(draft, ignore_errors=True)
 
 
 def restore_directory(path: Path, owned: Callable[[Path], set[str] | None]) -> None:

@@ -97,7 +97,7 @@ def seal(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> str:
     for name in sorted(arrays):
         array = np.asarray(arrays[name], order="C")
         digest.update(f"\0{name}\0{array.dtype}\0{array.shape}\0".encode())
-        digest.update(array.reshape(-1).view(np.uint8))
+        digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 

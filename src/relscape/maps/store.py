@@ -45,7 +45,15 @@ from relscape.maps.state import (
 )
 from relscape.protocols import AnyArray, IntArray, TextArray
 
-__all__ = ["check_target", "map_files", "read_map", "stored_provenance", "write_map"]
+__all__ = [
+    "check_target",
+    "group_of_table",
+    "inside",
+    "map_files",
+    "read_map",
+    "stored_provenance",
+    "write_map",
+]
 
 FORMAT = "relscape-map"
 VERSION = 1
@@ -211,12 +219,12 @@ def _read(path: Path, header: dict[str, Any]) -> Map:
         provenance=header["provenance"],
         drawn_by=header["layout"],
         relations=relations,
-        arrays=read_arrays(_inside(path, header["arrays"])) if header["arrays"] else None,
+        arrays=read_arrays(inside(path, header["arrays"])) if header["arrays"] else None,
         model_state=ModelState.read(path / "model") if header["model_directory"] else None,
     )
 
 
-def _inside(path: Path, name: str) -> Path:
+def inside(path: Path, name: str) -> Path:
     """Give the path of a file of the map; a name that points elsewhere is refused."""
     parts = PurePosixPath(name).parts
     if not parts or ".." in parts or PurePosixPath(name).is_absolute() or "\\" in name:
@@ -250,9 +258,14 @@ def _check_size(path: Path) -> None:
 
 
 def _read_group(path: Path, entry: dict[str, Any], dimensions: int) -> Group:
-    table = _read_table(_inside(path, entry["file"]))
+    table = _read_table(inside(path, entry["file"]))
     if table.num_rows != entry["size"]:
         raise FormatError(f"{path / entry['file']} has {table.num_rows} rows, map.json says {entry['size']}.")
+    return group_of_table(table, entry, dimensions)
+
+
+def group_of_table(table: Any, entry: dict[str, Any], dimensions: int) -> Group:
+    """Make a group of rows of its file, as the map's header describes it."""
 
     def column(name: str) -> AnyArray:
         return np.asarray(table.column(name).to_numpy())
@@ -269,7 +282,7 @@ def _read_group(path: Path, entry: dict[str, Any], dimensions: int) -> Group:
 
 
 def _read_relation(path: Path, entry: dict[str, Any], groups: dict[str, Group]) -> Relation:
-    table = _read_table(_inside(path, entry["file"]))
+    table = _read_table(inside(path, entry["file"]))
     rows, columns = groups[entry["rows"]], groups[entry["columns"]]
     i = _places(table.column("from"), rows.ids)
     j = _places(table.column("to"), columns.ids)

@@ -18,7 +18,16 @@ from scipy.sparse import csr_array, issparse
 from relscape.errors import DataError, ParameterError, UnknownNameError
 from relscape.protocols import BoolArray, IntArray, SparseArray
 
-__all__ = ["TIES", "Pairs", "as_relation", "check_count", "check_ties", "mutual_pairs", "strongest"]
+__all__ = [
+    "TIES",
+    "Pairs",
+    "as_relation",
+    "check_count",
+    "check_ties",
+    "largest",
+    "mutual_pairs",
+    "strongest",
+]
 
 TIES = ("index", "inclusive", "positive")
 MOST_ZERO_PAIRS = 50_000_000
@@ -103,8 +112,8 @@ def mutual_pairs(R: Any, k_rows: int = 5, k_columns: int = 5, ties: str = "inclu
     ).T.tocsr()
     chosen: BoolArray = np.zeros(relation.nnz, dtype=bool)
     inclusive = ties == "inclusive"
-    chosen[stored.data] = _largest(stored.indptr, relation.data[stored.data], k_rows, inclusive)
-    chosen &= _largest(relation.indptr, relation.data, k_columns, inclusive)
+    chosen[stored.data] = largest(stored.indptr, relation.data[stored.data], k_rows, inclusive)
+    chosen &= largest(relation.indptr, relation.data, k_columns, inclusive)
     rows = np.repeat(np.arange(m), np.diff(relation.indptr))[chosen]
     columns = relation.indices[chosen].astype(np.int64)
     if ties == "positive":
@@ -131,7 +140,7 @@ def strongest(R: Any, top: int) -> IntArray:
     n = relation.shape[1]
     if check_count("top", top) > n:
         raise ParameterError(f"top={top}: the relation has {n} columns.")
-    chosen = _largest(relation.indptr, relation.data, top, False)
+    chosen = largest(relation.indptr, relation.data, top, False)
     columns: IntArray = _with_zeros(relation.indptr, relation.indices, chosen, top)
     return np.sort(columns, axis=1)
 
@@ -163,7 +172,7 @@ def _too_many(count: int) -> DataError:
 
 
 @njit(parallel=True, cache=True)
-def _largest(indptr, data, k, inclusive):  # type: ignore[no-untyped-def]
+def largest(indptr, data, k, inclusive):  # type: ignore[no-untyped-def]
     """Mark the k largest stored entries of every row; ``inclusive`` marks all that equal the k-th."""
     chosen = np.ones(data.size, np.bool_)
     for i in prange(indptr.size - 1):

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
-from relscape.protocols import FloatArray, IntArray, RelationOperator, SparseArray
+from relscape.data.blocks import normal_product
+from relscape.protocols import FloatArray, RelationOperator, SparseArray
 
-__all__ = ["LocalRelation", "ScaledRelation", "bipartite_components"]
+__all__ = ["LocalRelation", "ScaledRelation"]
 
 
 class LocalRelation:
@@ -76,11 +76,25 @@ class ScaledRelation(LinearOperator):  # type: ignore[misc]
         super().__init__(np.dtype(np.float64), relation.shape)
         self._relation = relation
         self._row_scale, self._column_scale = row_scale, column_scale
+        self._row_weights = row_scale**2
         self._deflated = deflated
 
     def norm_bound(self, values: FloatArray) -> float:
         """Give the size against which a singular value is large or small: 1 with the trivial triplet."""
         return float(values[0]) if self._deflated is None else 1.0
+
+    def gram(self, x: FloatArray) -> FloatArray:
+        """Multiply the Gram operator of the columns by a vector, in one pass over the relation.
+
+        A deflated triplet is one of the scaled relation with σ = 1, so its square is what it takes out.
+        """
+        x = x.ravel()
+        scaled = normal_product(self._relation, self._column_scale * x, self._row_weights)
+        image = self._column_scale * scaled
+        if self._deflated is None:
+            return image
+        right = self._deflated[1]
+        return image - right * (right @ x)
 
     def _matvec(self, x: FloatArray) -> FloatArray:
         x = x.ravel()
@@ -111,25 +125,3 @@ class ScaledRelation(LinearOperator):  # type: ignore[misc]
             return image
         left, right = self._deflated
         return image - np.outer(right, left @ Y)
-
-
-def bipartite_components(matrix: Any) -> tuple[IntArray, IntArray]:
-    """Find the connected components of a relation's bipartite graph, the largest first.
-
-    Returns the component of every row and of every column; an object without any relation has -1.
-    Size is the number of objects; ties keep the order of the first row.
-    """
-    edges = csr_array(matrix)
-    if not edges.data.all():
-        edges = edges.copy()
-        edges.eliminate_zeros()
-    m, n = edges.shape
-    indptr = np.concatenate([edges.indptr, np.full(n, edges.indptr[-1], dtype=edges.indptr.dtype)])
-    graph = csr_array((edges.data, edges.indices + m, indptr), shape=(m + n, m + n))
-    _, found = connected_components(graph, directed=True, connection="weak")
-    used = np.concatenate([np.diff(edges.indptr) > 0, np.bincount(edges.indices, minlength=n) > 0])
-    sizes = np.bincount(found[used], minlength=found.max() + 1)
-    rank = np.empty(sizes.size, dtype=np.int64)
-    rank[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
-    component = np.where(used, rank[found], -1)
-    return component[:m], component[m:]

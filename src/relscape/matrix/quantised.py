@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
 
 from relscape.errors import DataError
-from relscape.protocols import AnyArray, FloatArray, IntArray
+from relscape.matrix.operators import LocalRelation
+from relscape.matrix.selecting import entries_at, submatrix
+from relscape.protocols import AnyArray, FloatArray, IntArray, RelationOperator
 
 __all__ = ["QuantisedRelation", "levels"]
 
@@ -38,7 +39,7 @@ class QuantisedRelation:
 
     Parameters
     ----------
-    matrix : array or sparse array
+    matrix : array, sparse array or RelationOperator
         The relation, m × n.
     n_quantiles : int
         Number of levels.
@@ -51,16 +52,16 @@ class QuantisedRelation:
     def __init__(
         self, matrix: Any, n_quantiles: int, random_state: np.random.Generator, limit: int = ALL_PAIRS
     ) -> None:
-        m, n = matrix.shape
+        relation = matrix if isinstance(matrix, RelationOperator) else LocalRelation(matrix)
+        m, n = relation.shape
         self._q = n_quantiles
         if m * n <= limit:
             self._i, self._j = (grid.ravel() for grid in np.indices((m, n)))
-            weights = (matrix.toarray() if issparse(matrix) else np.asarray(matrix)).ravel()
+            weights = submatrix(relation, np.arange(m), np.arange(n)).toarray().ravel()
         else:
             size = min(SAMPLE, limit)
             self._i, self._j = random_state.integers(m, size=size), random_state.integers(n, size=size)
-            found = csr_array(matrix)[self._i, self._j] if issparse(matrix) else matrix[self._i, self._j]
-            weights = np.asarray(found).ravel()
+            weights = entries_at(relation, self._i, self._j)
         common, counts = np.unique(weights, return_counts=True)
         share = counts.max() / counts.sum()
         if share > MOST_EQUAL:

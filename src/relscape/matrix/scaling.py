@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from relscape.protocols import FloatArray, RelationOperator
+from relscape.data.blocks import map_blocks, sum_blocks
+from relscape.protocols import FloatArray, IntArray, RelationOperator, SparseArray
 
-__all__ = ["p_norms", "power", "profile_distances"]
-
-_BLOCK_ROWS = 16_384
+__all__ = ["p_norms", "power", "profile_distances", "relation_norms"]
 
 
 def power(values: FloatArray, exponent: float) -> FloatArray:
@@ -39,6 +38,29 @@ def p_norms(matrix: Any, p: float) -> FloatArray:
     return largest * np.asarray(scaled.sum(axis=1)).ravel() ** (1.0 / p)
 
 
+def relation_norms(relation: RelationOperator, p: float) -> tuple[FloatArray, FloatArray]:
+    """Give the p-norms of all rows and of all columns of a relation, block by block."""
+    rows = np.concatenate(map_blocks(relation, p_norms, p))
+    largest = np.maximum.reduce(map_blocks(relation, _column_maxima))
+    if p == 0:
+        return rows, (largest > 0).astype(float)
+    if np.isinf(p):
+        return rows, largest
+    (sums,) = sum_blocks(relation, _column_powers, power(largest, -1.0), p)
+    return rows, largest * sums ** (1.0 / p)
+
+
+def _column_maxima(block: SparseArray) -> FloatArray:
+    largest = np.zeros(block.shape[1])
+    np.maximum.at(largest, block.indices, block.data)
+    return largest
+
+
+def _column_powers(block: SparseArray, inverse: FloatArray, p: float) -> tuple[FloatArray]:
+    scaled = (block.data * inverse[block.indices]) ** p
+    return (np.asarray(np.bincount(block.indices, scaled, block.shape[1]), dtype=np.float64),)
+
+
 def profile_distances(
     relation: RelationOperator, row_sums: FloatArray, column_sums: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -47,21 +69,31 @@ def profile_distances(
     For row i with masses p: Σ_j (p_ij/p_i − p_j)² / p_j, summed over the stored entries plus the
     masses of the columns it misses, so that no digits cancel and zeros are never visited.
     """
-    m, n = relation.shape
     total = row_sums.sum()
-    row_mass, column_mass = row_sums / total, column_sums / total
-    row_squares, column_squares = np.zeros(m), np.zeros(n)
-    row_met, column_met = np.zeros(m), np.zeros(n)
-    for part, block in relation.row_blocks(_BLOCK_ROWS):
-        entries = block.data > 0
-        i = np.repeat(np.arange(part.start, part.stop), np.diff(block.indptr))[entries]
-        j, weight = block.indices[entries], block.data[entries].astype(np.float64)
-        p_i, p_j = row_mass[i], column_mass[j]
-        row_squares += np.bincount(i, (weight / row_sums[i] - p_j) ** 2 / p_j, m)
-        column_squares += np.bincount(j, (weight / column_sums[j] - p_i) ** 2 / p_i, n)
-        row_met += np.bincount(i, p_j, m)
-        column_met += np.bincount(j, p_i, n)
-    return (
-        row_squares + np.clip(1.0 - row_met, 0.0, None),
-        column_squares + np.clip(1.0 - column_met, 0.0, None),
-    )
+    column_mass = column_sums / total
+    parts = map_blocks(relation, _row_distances, column_mass, along=[row_sums])
+    squares, met = sum_blocks(relation, _column_distances, column_sums, along=[row_sums / total])
+    return np.concatenate(parts), squares + np.clip(1.0 - met, 0.0, None)
+
+
+def _row_distances(block: SparseArray, row_sums: FloatArray, column_mass: FloatArray) -> FloatArray:
+    i, j, weight = _positive_entries(block)
+    p_j, m = column_mass[j], block.shape[0]
+    squares = np.bincount(i, (weight / row_sums[i] - p_j) ** 2 / p_j, m)
+    return np.asarray(squares + np.clip(1.0 - np.bincount(i, p_j, m), 0.0, None))
+
+
+def _column_distances(
+    block: SparseArray, row_mass: FloatArray, column_sums: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Sum over a block's rows the squares that are there, and the masses of the rows met."""
+    i, j, weight = _positive_entries(block)
+    p_i, n = row_mass[i], block.shape[1]
+    squares = np.bincount(j, (weight / column_sums[j] - p_i) ** 2 / p_i, n)
+    return np.asarray(squares, dtype=np.float64), np.asarray(np.bincount(j, p_i, n), dtype=np.float64)
+
+
+def _positive_entries(block: SparseArray) -> tuple[IntArray, IntArray, FloatArray]:
+    entries = block.data > 0
+    i = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))[entries]
+    return i, block.indices[entries], block.data[entries].astype(np.float64)

@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 
 from relscape import progress
 from relscape.errors import ParameterError
-from relscape.matrix.operators import LocalRelation, ScaledRelation
+from relscape.matrix.operators import ScaledRelation
 from relscape.matrix.quantised import ALL_PAIRS, SAMPLE, QuantisedRelation
-from relscape.matrix.scaling import p_norms, power
+from relscape.matrix.scaling import p_norms, power, relation_norms
 from relscape.models.base import CoEmbeddingModel, check_integer
 from relscape.models.spectral import check_axes, real_triplets
 from relscape.protocols import BoolArray, FloatArray, RelationOperator, SparseArray
@@ -82,8 +82,6 @@ class ACAS(CoEmbeddingModel):
 
     def _embed(self, relation: RelationOperator) -> None:
         fixed = self._fixed()
-        if not isinstance(relation, LocalRelation):
-            raise ParameterError("ACAS needs the relation in memory, for its norms.")
         shapes = _Shapes(relation, self.n_components)
         self.search_trace_: list[dict[str, float]] = []
         self.quantised_loss_ = float("nan")
@@ -110,10 +108,12 @@ class ACAS(CoEmbeddingModel):
             fixed[name] = float(value)
         return fixed
 
-    def _choose(self, relation: LocalRelation, shapes: _Shapes, fixed: dict[str, float]) -> dict[str, float]:
+    def _choose(
+        self, relation: RelationOperator, shapes: _Shapes, fixed: dict[str, float]
+    ) -> dict[str, float]:
         """Minimise the quantised criterion: one decomposition a norm, α and β by pattern search."""
         random_state = np.random.default_rng(self.random_state)
-        used = relation.matrix[self.row_defined_][:, self.column_defined_]
+        used = self._defined_part(relation).relation
         sketch = QuantisedRelation(used, self.n_quantiles, random_state, limit=SAMPLE)
         norms = [fixed["p"]] if "p" in fixed else list(P_VALUES)
         best: list[tuple[float, dict[str, float]]] = []
@@ -201,14 +201,13 @@ class Shape(NamedTuple):
 class _Shapes:
     """Decomposes one relation under several norms, each once."""
 
-    def __init__(self, relation: LocalRelation, k: int) -> None:
+    def __init__(self, relation: RelationOperator, k: int) -> None:
         self._relation, self._k = relation, k
         self._known: dict[float, Shape] = {}
 
     def __call__(self, p: float) -> Shape:
         if p not in self._known:
-            rows = p_norms(self._relation.matrix, p)
-            columns = p_norms(self._relation.matrix.T, p)
+            rows, columns = relation_norms(self._relation, p)
             trivial = (np.sqrt(rows / rows.sum()), np.sqrt(columns / columns.sum())) if p == 1 else None
             operator = ScaledRelation(self._relation, power(rows, -0.5), power(columns, -0.5), trivial)
             used = min(int((rows > 0).sum()), int((columns > 0).sum())) - int(p == 1)

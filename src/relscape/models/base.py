@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from relscape.data import EntitySet
 from relscape.errors import DataError, ParameterError, RelscapeWarning, listing
 from relscape.maps import Group, Map
-from relscape.matrix.operators import LocalRelation
+from relscape.matrix.selecting import selected
 from relscape.models.inputs import read_new, read_relation
 from relscape.models.saving import SavedModel
 from relscape.models.state import model_state, plain_parameters
@@ -107,12 +107,12 @@ class TwoKindsModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             )
 
     def _defined_part(self, relation: RelationOperator) -> Part:
-        """Give all objects that have a relation; an operator can only be taken whole."""
+        """Give all objects that have a relation."""
         rows, columns = self.row_defined_, self.column_defined_
-        if (rows.all() and columns.all()) or not isinstance(relation, LocalRelation):
+        if rows.all() and columns.all():
             return Part(slice(None), slice(None), relation)
         i, j = np.flatnonzero(rows), np.flatnonzero(columns)
-        return Part(i, j, LocalRelation(relation.matrix[i][:, j]))
+        return Part(i, j, selected(relation, i, j))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:
         """Fit and return the row objects' coordinates."""

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
-from relscape.matrix.operators import LocalRelation, bipartite_components
+from relscape.matrix.components import relation_components
+from relscape.matrix.selecting import selected
 from relscape.models.base import CoEmbeddingModel, Part
 from relscape.protocols import IntArray, RelationOperator, SparseArray
 
@@ -40,11 +41,7 @@ class BlockwiseModel(CoEmbeddingModel):
             self.column_component_ = np.where(self.column_defined_, 0, -1)
             yield self._defined_part(relation)
             return
-        if not isinstance(relation, LocalRelation):
-            raise ParameterError(
-                f"components={self.components!r} needs the relation in memory; for an operator use 'joint'."
-            )
-        self.row_component_, self.column_component_ = bipartite_components(relation.matrix)
+        self.row_component_, self.column_component_ = relation_components(relation)
         blocks = int(self.row_component_.max()) + 1
         if self.components == "largest" and blocks > 1:
             self._leave_out_small_blocks(blocks)
@@ -55,7 +52,7 @@ class BlockwiseModel(CoEmbeddingModel):
                 return
             rows = np.flatnonzero(self.row_component_ == block)
             columns = np.flatnonzero(self.column_component_ == block)
-            yield Part(rows, columns, LocalRelation(relation.matrix[rows][:, columns]))
+            yield Part(rows, columns, selected(relation, rows, columns))
 
     def _leave_out_small_blocks(self, blocks: int) -> None:
         rows, columns = self.row_component_ > 0, self.column_component_ > 0

@@ -48,9 +48,10 @@ def read_relation(estimator: BaseEstimator, X: Any) -> GivenRelation:
         matrix = relation.matrix
         estimator.n_features_in_ = len(columns)
     elif isinstance(X, RelationOperator) and not issparse(X):
-        rows, columns = _named("row", None, X.shape[0]), _named("column", None, X.shape[1])
+        rows = getattr(X, "row_entities", None) or _named("row", None, X.shape[0])
+        columns = getattr(X, "column_entities", None) or _named("column", None, X.shape[1])
         estimator.n_features_in_ = X.shape[1]
-        return GivenRelation(X, rows, columns, "")
+        return GivenRelation(X, rows, columns, getattr(X, "fingerprint", ""))
     else:
         matrix, wide = _read_array(estimator, X, reset=True)
         row_kind, column_kind = wide.kinds if wide else ("row", "column")

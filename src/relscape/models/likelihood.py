@@ -47,7 +47,8 @@ class LikelihoodModel(CoEmbeddingModel):
     def _keep(self, rows: FloatArray, columns: FloatArray, table: Table) -> None:
         """Set the places of the objects with mass, and what normalises the model there."""
         masses = table.row_masses, table.column_masses
-        self._keep_distribution(pair_distribution(self.model, rows, columns, *masses), table)
+        fitted = pair_distribution(self.model, rows, columns, *masses, relation=table.relation)
+        self._keep_distribution(fitted, table)
 
     def _keep_distribution(self, fitted: PairDistribution, table: Table) -> None:
         """Set places and log-factors; objects without mass have neither."""

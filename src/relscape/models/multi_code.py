@@ -16,7 +16,7 @@ from relscape.models.likelihood import in_principal_axes
 from relscape.models.many_kinds import ManyKindsModel
 from relscape.models.multi_settings import letters_of, weights_of
 from relscape.models.multi_terms import Part, build_part, graph_start, log_factors
-from relscape.models.relations import KindCounts, named, read_relations, separate_kinds
+from relscape.models.relations import KindCounts, KindRelation, named, read_relations, separate_kinds
 from relscape.objectives.several import SeveralTables
 from relscape.protocols import FloatArray, IntArray
 from relscape.threads import one_thread
@@ -129,8 +129,8 @@ class MultiCODE(ManyKindsModel):
         X : dict or RelationalData
             By tuples of kinds: for two kinds a matrix (dense, sparse, or a wide frame, whose names are
             remembered and matched between tables), for K kinds an array of K dimensions, or
-            ``(indices, counts)`` with K columns of indices, or K + 1 columns, the last one counts. Of a
-            RelationalData all relations are taken.
+            ``(indices, counts)`` with K columns of indices, or K + 1 columns, the last one counts. A relation
+            spread over a cluster stands for a matrix. Of a RelationalData all relations are taken.
         y : None
             Not used; for scikit-learn's pipelines.
         models : str or dict, optional
@@ -157,8 +157,7 @@ class MultiCODE(ManyKindsModel):
             self._keep(parts, weights, [letters[key] for key in keys])
         for number, relation in enumerate(relations):
             size = len(self.entities_[relation.kinds[0]])
-            sums = np.bincount(relation.cells[:, 0], relation.counts, size)
-            setattr(self, f"relation{number}_row_sums_", sums)
+            setattr(self, f"relation{number}_row_sums_", relation.sums(0, size))
         return self
 
     def _check(self) -> None:
@@ -169,10 +168,15 @@ class MultiCODE(ManyKindsModel):
         if not isinstance(self.start, str | Mapping):
             raise ParameterError("start: give 'ca', 'random', or a dict with the places of every kind.")
 
-    def _without_self(self, relation: KindCounts) -> KindCounts:
+    def _without_self(self, relation: KindCounts | KindRelation) -> KindCounts | KindRelation:
         """Leave pairs of a thing with itself out of a relation within one kind, if so asked."""
         if not self.exclude_self or len(relation.kinds) != 2 or relation.kinds[0] != relation.kinds[1]:
             return relation
+        if isinstance(relation, KindRelation):
+            raise DataError(
+                f"{named(relation.kinds)}: pairs of a thing with itself can be left out of a table only in "
+                "memory; give its matrix, or exclude_self=False."
+            )
         own = relation.cells[:, 0] == relation.cells[:, 1]
         if own.any():
             warnings.warn(
@@ -185,12 +189,12 @@ class MultiCODE(ManyKindsModel):
             raise DataError(f"{named(relation.kinds)} relates nothing but things with themselves.")
         return relation.without(own)
 
-    def _note_degrees(self, relations: list[KindCounts]) -> None:
+    def _note_degrees(self, relations: list[KindCounts | KindRelation]) -> None:
         """Add up the counts of every thing; warn of things without any, and of kinds that nothing joins."""
         sums = {kind: np.zeros(len(entities)) for kind, entities in self.entities_.items()}
         for relation in relations:
             for side, kind in enumerate(relation.kinds):
-                sums[kind] += np.bincount(relation.cells[:, side], relation.counts, len(sums[kind]))
+                sums[kind] += relation.sums(side, len(sums[kind]))
         self.degree_ = np.concatenate(list(sums.values()))
         missing = [
             f"{(~there).sum()} of {there.size} {kind} objects "
@@ -225,7 +229,7 @@ class MultiCODE(ManyKindsModel):
 
     def _solve(
         self,
-        relations: list[KindCounts],
+        relations: list[KindCounts | KindRelation],
         parts: list[Part],
         weights: list[float],
         places: dict[str, IntArray],
@@ -237,7 +241,11 @@ class MultiCODE(ManyKindsModel):
         self.solve_result_, self.restarts_ = climb(self, objective, starts)
 
     def _starts(
-        self, relations: list[KindCounts], places: dict[str, IntArray], total: int, random_state: Generator
+        self,
+        relations: list[KindCounts | KindRelation],
+        places: dict[str, IntArray],
+        total: int,
+        random_state: Generator,
     ) -> Iterator[FloatArray]:
         k = self.n_components
         if isinstance(self.start, Mapping):

@@ -13,8 +13,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from relscape.matrix.operators import LocalRelation
 from relscape.matrix.scaling import power
+from relscape.matrix.selecting import selected
 from relscape.models.likelihood import START_SIZE
-from relscape.models.relations import KindCounts
+from relscape.models.relations import KindCounts, KindRelation
 from relscape.objectives.cooccurrence import Table
 from relscape.objectives.multiway import TupleTable
 from relscape.objectives.pairs import pair_distribution
@@ -47,7 +48,7 @@ class Part:
 
 
 def build_part(
-    relation: KindCounts,
+    relation: KindCounts | KindRelation,
     model: str,
     places: Mapping[str, IntArray],
     equal_rows: bool,
@@ -57,7 +58,7 @@ def build_part(
 
     Parameters
     ----------
-    relation : KindCounts
+    relation : KindCounts or KindRelation
     model : str
         Two letters for pairs, one a kind for more.
     places : mapping of kind to array
@@ -67,6 +68,8 @@ def build_part(
     exclude_self : bool
         Whether a relation within one kind leaves out pairs of a thing with itself.
     """
+    if isinstance(relation, KindRelation):
+        return _elsewhere(relation, model, places, equal_rows)
     if len(relation.kinds) == 2 and exclude_self and relation.kinds[0] == relation.kinds[1]:
         return _within(relation, model, places[relation.kinds[0]], equal_rows)
     found = [np.unique(relation.cells[:, v], return_inverse=True) for v in range(len(relation.kinds))]
@@ -81,6 +84,18 @@ def build_part(
     table = Table(LocalRelation(matrix), equal_rows)
     term = PairTerm(table, model, positions[0], positions[1])
     return Part(term, things, positions, (table.row_masses, table.column_masses))
+
+
+def _elsewhere(relation: KindRelation, model: str, places: Mapping[str, IntArray], equal_rows: bool) -> Part:
+    """Normalise a relation that is not in memory among the rows and columns that have any weight."""
+    whole = relation.relation
+    used = np.flatnonzero(whole.row_sums() > 0), np.flatnonzero(whole.column_sums() > 0)
+    all_used = (len(used[0]), len(used[1])) == whole.shape
+    table = Table(whole if all_used else selected(whole, *used), equal_rows)
+    first, second = (own[at] for own, at in zip(relation.places, used, strict=True))
+    positions = places[relation.kinds[0]][first], places[relation.kinds[1]][second]
+    term = PairTerm(table, model, *positions)
+    return Part(term, (first, second), positions, (table.row_masses, table.column_masses))
 
 
 def _within(relation: KindCounts, model: str, places: IntArray, equal_rows: bool) -> Part:
@@ -124,7 +139,7 @@ def log_factors(part: Part, model: str, points: FloatArray) -> tuple[FloatArray,
 
 
 def graph_start(
-    relations: Sequence[KindCounts],
+    relations: Sequence[KindCounts | KindRelation],
     places: Mapping[str, IntArray],
     total: int,
     k: int,
@@ -136,15 +151,19 @@ def graph_start(
     the symmetric coordinates of correspondence analysis. The mean size is 0.3 (spec 4); axes that do not
     exist are filled with a little noise, because a flat start would stay flat.
     """
-    graph = _graph(relations, places, total)
-    sums = np.asarray(graph.sum(axis=1)).ravel()
+    graph = _graph([r for r in relations if isinstance(r, KindCounts)], places, total)
+    spread = [_Edges(r, places, total) for r in relations if isinstance(r, KindRelation)]
+    sums = np.asarray(graph.sum(axis=1)).ravel() + sum(edges.times(np.ones(total)) for edges in spread)
     scale = power(sums, -0.5)
     balanced = diags_array(scale) @ graph @ diags_array(scale)
     trivial = np.sqrt(sums / sums.sum())
 
     def times(x: FloatArray) -> FloatArray:
         # (1 + S)/2 has no negative values, so that its singular vectors are those of S in S's own order
-        shifted: FloatArray = 0.5 * (x + balanced @ x) - np.outer(trivial, trivial @ x).reshape(x.shape)
+        image = balanced @ x
+        for edges in spread:
+            image = image + (scale * edges.times((scale * x.T).T).T).T
+        shifted: FloatArray = 0.5 * (x + image) - np.outer(trivial, trivial @ x).reshape(x.shape)
         return shifted
 
     operator = LinearOperator((total, total), matvec=times, rmatvec=times, matmat=times, rmatmat=times)
@@ -156,6 +175,25 @@ def graph_start(
     size = np.sqrt((sums @ spread**2).sum() / sums.sum()) if there.any() else 1.0
     points[:, : len(values)][:, there] = spread * (START_SIZE / size)
     return points
+
+
+class _Edges:
+    """What a relation that is not in memory adds to the graph of all kinds, both ways, weights of sum 1."""
+
+    def __init__(self, relation: KindRelation, places: Mapping[str, IntArray], total: int) -> None:
+        self._relation, self._total = relation.relation, total
+        self._share = 1.0 / relation.relation.row_sums().sum()
+        ends = zip(relation.kinds, relation.places, strict=True)
+        # things without a point (-1) have no weight either: they read and write one place too many
+        self._rows, self._columns = (places[kind][at] for kind, at in ends)
+
+    def times(self, x: FloatArray) -> FloatArray:
+        """Multiply by one value, or one row, for every point."""
+        given = np.concatenate([x, np.zeros((1, *x.shape[1:]))])
+        image = np.zeros_like(given)
+        np.add.at(image, self._rows, self._share * self._relation.matmat(given[self._columns]))
+        np.add.at(image, self._columns, self._share * self._relation.rmatmat(given[self._rows]))
+        return image[: self._total]
 
 
 def _graph(relations: Sequence[KindCounts], places: Mapping[str, IntArray], total: int) -> SparseArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from relscape.errors import ParameterError
 from relscape.maps import Map
@@ -17,8 +16,7 @@ from relscape.matrix.mutual import (
     mutual_weights,
     zeta_weights,
 )
-from relscape.matrix.mutual_pairs import mutual_pairs
-from relscape.matrix.operators import LocalRelation
+from relscape.matrix.mutual_blocks import relation_pairs
 from relscape.models.base import Part, check_integer
 from relscape.models.components import BlockwiseModel
 from relscape.models.mutual_search import (
@@ -236,13 +234,11 @@ class CoEmbedding(BlockwiseModel):
         axes = None
         if len(fixed) == 4:
             parameters = MutualParameters(**fixed)
-        elif not isinstance(relation, LocalRelation):
-            raise ParameterError("'auto' needs the relation in memory; for an operator give all four.")
         else:
             decompose = _Decomposer(relation, self.n_components, zeta)
             choice = choose_parameters(
                 decompose,
-                csr_array(relation.matrix),
+                relation,
                 neighbourhood,
                 fixed,
                 self.max_evaluations,
@@ -279,11 +275,8 @@ class CoEmbedding(BlockwiseModel):
 
     def _score(self, part: Part) -> None:
         """Set Γ of the largest part for given parameters, from a sample of pairs."""
-        if not isinstance(part.relation, LocalRelation):
-            self.gamma_loss_, self.gamma_pairs_ = np.nan, 0
-            return
         searched = Neighbourhood(*self.search_neighbourhood_)
-        pairs = mutual_pairs(part.relation.matrix, *searched)
+        pairs = relation_pairs(part.relation, *searched)
         rows, columns = self.row_embedding_[part.rows], self.column_embedding_[part.columns]
         self.gamma_loss_, self.gamma_pairs_ = gamma_of_pairs(
             pairs, rows, columns, *searched, _GAMMA_SAMPLE, 0

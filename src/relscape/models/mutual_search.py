@@ -20,8 +20,11 @@ import numpy as np
 from relscape import progress
 from relscape.errors import RelscapeWarning
 from relscape.matrix.mutual import MutualAxes
-from relscape.matrix.mutual_pairs import Pairs, mutual_pairs
-from relscape.protocols import FloatArray, IntArray, SparseArray
+from relscape.matrix.mutual_blocks import relation_pairs
+from relscape.matrix.mutual_pairs import Pairs
+from relscape.matrix.operators import LocalRelation
+from relscape.matrix.selecting import submatrix
+from relscape.protocols import FloatArray, IntArray, RelationOperator
 from relscape.scores.neighbourhood import GammaTerms, gamma_of_pairs
 from relscape.solvers.search import evolve, pattern_search
 
@@ -111,7 +114,7 @@ def _placed(axes: MutualAxes, xi: float, gamma: float) -> tuple[FloatArray, Floa
 
 def choose_parameters(
     decompose: Callable[..., MutualAxes],
-    matrix: SparseArray,
+    relation: RelationOperator,
     neighbourhood: Neighbourhood,
     fixed: dict[str, float],
     max_evaluations: int,
@@ -124,8 +127,8 @@ def choose_parameters(
     decompose : callable
         Gives the axes for (η₁, η₂); called at most ``max_evaluations`` times in the search, and
         with ``final=True``, for all digits, for each (η₁, η₂) among the finalists.
-    matrix : sparse array
-        The relation, for its mutual pairs.
+    relation : RelationOperator
+        For its mutual pairs.
     neighbourhood : Neighbourhood
         What Γ counts as near. If next to nothing survives it at the start, it is widened, with a warning.
     fixed : dict
@@ -137,7 +140,9 @@ def choose_parameters(
     """
     first = CA_LIKE._replace(**fixed)
     start = decompose(first.eta_rows, first.eta_columns)
-    whole, searched = _informative(_placed(start, first.xi, first.gamma), matrix, neighbourhood, random_state)
+    whole, searched = _informative(
+        _placed(start, first.xi, first.gamma), relation, neighbourhood, random_state
+    )
     trace: list[dict[str, Any]] = []
     best: dict[tuple[float, float], tuple[float, MutualParameters]] = {}
     judge = _Judge(searched, fixed)
@@ -221,7 +226,7 @@ class _Judge:
 
 def _informative(
     placed: tuple[FloatArray, FloatArray],
-    matrix: SparseArray,
+    relation: RelationOperator,
     neighbourhood: Neighbourhood,
     random_state: np.random.Generator,
 ) -> tuple[_Yardstick, _Yardstick]:
@@ -231,21 +236,21 @@ def _informative(
     and for small ones, neighbourhoods are widened.
     """
     everything = slice(None)
-    whole = _Yardstick(everything, everything, mutual_pairs(matrix, *neighbourhood), neighbourhood)
+    whole = _Yardstick(everything, everything, relation_pairs(relation, *neighbourhood), neighbourhood)
     searched = whole._replace(pairs=_drawn(whole.pairs, SAMPLE, random_state))
     if searched.gamma(placed).ratio <= SATURATED:
         return whole, searched
     remedies = []
-    if max(matrix.shape) > OBJECTS:
+    if max(relation.shape) > OBJECTS:
         drawn = _drawn(whole.pairs, OBJECTS, random_state)
         rows, columns = np.unique(drawn.rows), np.unique(drawn.columns)
-        part = matrix[rows][:, columns]
+        part = LocalRelation(submatrix(relation, rows, columns))
         searched = _widened(
-            _Yardstick(rows, columns, mutual_pairs(part, *neighbourhood), neighbourhood), part, placed
+            _Yardstick(rows, columns, relation_pairs(part, *neighbourhood), neighbourhood), part, placed
         )
         remedies.append(f"among a sample of {len(rows)} rows and {len(columns)} columns")
     else:
-        whole = searched = _widened(whole, matrix, placed)
+        whole = searched = _widened(whole, relation, placed)
     used = searched.neighbourhood
     if used != neighbourhood:
         remedies.append(f"with k_rows={used.k_rows} and k_columns={used.k_columns}")
@@ -266,14 +271,14 @@ def _informative(
 
 
 def _widened(
-    yardstick: _Yardstick, relation: SparseArray, placed: tuple[FloatArray, FloatArray]
+    yardstick: _Yardstick, relation: RelationOperator, placed: tuple[FloatArray, FloatArray]
 ) -> _Yardstick:
     """Double the neighbourhoods until Γ can tell maps apart, or they may grow no further."""
     while yardstick.gamma(placed).ratio > SATURATED:
         wider = _wider(yardstick.neighbourhood, relation.shape)
         if wider == yardstick.neighbourhood:
             break
-        yardstick = yardstick._replace(pairs=mutual_pairs(relation, *wider), neighbourhood=wider)
+        yardstick = yardstick._replace(pairs=relation_pairs(relation, *wider), neighbourhood=wider)
     return yardstick
 
 

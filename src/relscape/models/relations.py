@@ -15,9 +15,9 @@ from relscape.data.frames import wide_table
 from relscape.data.labels import as_text, match
 from relscape.data.relation import relation_matrix
 from relscape.errors import DataError
-from relscape.protocols import AnyArray, FloatArray, IntArray, TextArray
+from relscape.protocols import AnyArray, FloatArray, IntArray, RelationOperator, TextArray
 
-__all__ = ["GivenRelations", "Key", "KindCounts", "named", "read_relations", "separate_kinds"]
+__all__ = ["GivenRelations", "Key", "KindCounts", "KindRelation", "named", "read_relations", "separate_kinds"]
 
 Key = tuple[str, ...]
 
@@ -34,13 +34,35 @@ class KindCounts:
         """Leave out some cells."""
         return KindCounts(self.kinds, self.cells[~drop], self.counts[~drop])
 
+    def sums(self, side: int, size: int) -> FloatArray:
+        """Sum the counts of every thing of one side's kind, of which there are ``size``."""
+        return np.asarray(np.bincount(self.cells[:, side], self.counts, size), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class KindRelation:
+    """A relation of two kinds seen only through products, such as one spread over a cluster.
+
+    ``places`` say which things of their kinds its rows and columns are.
+    """
+
+    kinds: Key
+    relation: RelationOperator
+    places: tuple[IntArray, IntArray]
+
+    def sums(self, side: int, size: int) -> FloatArray:
+        """Sum the counts of every thing of one side's kind, of which there are ``size``."""
+        whole = np.zeros(size)
+        whole[self.places[side]] = self.relation.column_sums() if side else self.relation.row_sums()
+        return whole
+
 
 @dataclass(frozen=True, eq=False)
 class GivenRelations:
     """The things of every kind, the relations among them, and a digest of both."""
 
     entities: dict[str, EntitySet]
-    relations: list[KindCounts]
+    relations: list[KindCounts | KindRelation]
     fingerprint: str
 
 
@@ -53,6 +75,7 @@ class _Raw:
     counts: AnyArray
     sizes: tuple[int, ...]
     ids: list[TextArray | None] = field(default_factory=list)
+    operator: RelationOperator | None = None
 
 
 def named(kinds: Iterable[str]) -> str:
@@ -92,7 +115,7 @@ def read_relations(X: Any) -> GivenRelations:
 def _from_data(data: RelationalData) -> GivenRelations:
     if not data.relations:
         raise DataError("the data has no relations: there is nothing to make a map from.")
-    relations: list[KindCounts] = []
+    relations: list[KindCounts | KindRelation] = []
     for relation in data.relations.values():
         kinds = (relation.rows, relation.columns)
         if kinds in {known.kinds for known in relations}:
@@ -129,6 +152,8 @@ def _raw(key: Any, table: Any) -> _Raw:
     if isinstance(key, str) or not isinstance(key, Sequence) or len(key) < 2:
         raise DataError(f"the key {key!r} names no relation: give a tuple of kinds, such as ('doc', 'word').")
     kinds = tuple(str(kind) for kind in key)
+    if isinstance(table, RelationOperator) and not issparse(table):
+        return _raw_operator(kinds, table)
     if len(kinds) == 2 and not isinstance(table, tuple):
         return _raw_pairs(kinds, table)
     if isinstance(table, tuple):
@@ -146,6 +171,14 @@ def _raw(key: Any, table: Any) -> _Raw:
             f"has {len(sizes)}; or give (indices, counts) with {len(kinds)} columns of indices."
         )
     return _Raw(kinds, found, counts, tuple(sizes), [None] * len(kinds))
+
+
+def _raw_operator(kinds: Key, table: RelationOperator) -> _Raw:
+    if len(kinds) != 2:
+        raise DataError(f"{named(kinds)}: a relation in blocks joins two kinds, not {len(kinds)}.")
+    things = [getattr(table, name, None) for name in ("row_entities", "column_entities")]
+    ids = [None if known is None else known.ids for known in things]
+    return _Raw(kinds, np.empty((0, 2), dtype=np.int64), np.empty(0), table.shape, ids, table)
 
 
 def _raw_pairs(kinds: Key, table: Any) -> _Raw:
@@ -188,8 +221,11 @@ def _raw_cells(kinds: Key, table: tuple[Any, ...]) -> _Raw:
 def _joined(given: list[_Raw]) -> GivenRelations:
     """Find out which things every kind has: by their names where there are some, by number otherwise."""
     ids = {kind: _ids_of(kind, given) for kind in dict.fromkeys(kind for raw in given for kind in raw.kinds)}
-    relations = []
+    relations: list[KindCounts | KindRelation] = []
     for raw in given:
+        if raw.operator is not None:
+            relations.append(_placed(raw, raw.operator, ids))
+            continue
         cells = raw.cells.copy()
         for side, kind in enumerate(raw.kinds):
             own = raw.ids[side]
@@ -201,10 +237,24 @@ def _joined(given: list[_Raw]) -> GivenRelations:
         digest.update("\0".join([kind, *names]).encode())
     for relation in relations:
         digest.update(named(relation.kinds).encode())
+        if isinstance(relation, KindRelation):
+            digest.update(str(getattr(relation.relation, "fingerprint", "")).encode())
+            continue
         digest.update(np.ascontiguousarray(relation.cells).data)
         digest.update(np.ascontiguousarray(relation.counts).data)
     entities = {kind: EntitySet(kind, names) for kind, names in ids.items()}
     return GivenRelations(entities, relations, digest.hexdigest())
+
+
+def _placed(raw: _Raw, operator: RelationOperator, ids: dict[str, TextArray]) -> KindRelation:
+    """Find the things that the rows and columns of an operator stand for."""
+    rows, columns = (
+        np.arange(size) if own is None else match(own, ids[kind])
+        for kind, size, own in zip(raw.kinds, raw.sizes, raw.ids, strict=True)
+    )
+    if not operator.row_sums().any():
+        raise DataError(f"the relation {named(raw.kinds)} is empty: nothing in it is related.")
+    return KindRelation(raw.kinds, operator, (rows, columns))
 
 
 def _ids_of(kind: str, given: list[_Raw]) -> TextArray:

@@ -21,9 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from relscape.data.blocks import sum_blocks
 from relscape.errors import DataError, UnknownNameError
 from relscape.objectives.gauss_sums import conditional_sums, joint_sums
-from relscape.protocols import FloatArray, RelationOperator
+from relscape.protocols import FloatArray, IntArray, RelationOperator, SparseArray
 
 __all__ = [
     "MODELS",
@@ -36,7 +37,6 @@ __all__ = [
 
 MODELS = ("CM", "MC", "MM", "CU", "UC", "UU", "MU", "UM")
 
-_BLOCK_ROWS = 4096
 _FARTHEST = 1e140  # squares of what is farther away are no numbers any more
 
 
@@ -86,19 +86,13 @@ class Table:
         _check_mass("column", self.relation.column_sums())
         m, n = self.relation.shape
         factors = 1.0 / (m * sums) if self.equal_rows else np.full(m, 1.0 / sums.sum())
-        saturated = diagonal = 0.0
-        for part, block in self.relation.row_blocks(_BLOCK_ROWS):
-            p = block.multiply(factors[part, None]).tocsr()
-            mass = p.data[p.data > 0]
-            saturated += float((mass * np.log(mass)).sum())
-            if m == n:
-                diagonal += float(p.diagonal(k=part.start).sum())
+        saturated, diagonal = sum_blocks(self.relation, _entropy, m == n, along=[factors, np.arange(m)])
         learned = {
             "row_masses": factors * sums,
             "column_masses": self.relation.rmatmat(factors[:, None])[:, 0],
             "row_factors": factors,
-            "saturated": saturated,
-            "diagonal": diagonal,
+            "saturated": float(saturated[0]),
+            "diagonal": float(diagonal[0]),
         }
         for name, value in learned.items():
             object.__setattr__(self, name, value)
@@ -110,6 +104,16 @@ class Table:
     def transposed_times(self, left: FloatArray) -> FloatArray:
         """Multiply the transpose of p̄ by an array of m rows."""
         return self.relation.rmatmat(self.row_factors[:, None] * left)
+
+
+def _entropy(
+    block: SparseArray, factors: FloatArray, numbers: IntArray, square: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Sum p̄ log p̄ over a block, and the diagonal of a square relation."""
+    p = block.multiply(factors[:, None]).tocsr()
+    mass = p.data[p.data > 0]
+    diagonal = p.diagonal(k=int(numbers[0])).sum() if square and numbers.size else 0.0
+    return np.array([(mass * np.log(mass)).sum()]), np.array([diagonal])
 
 
 class _Expected(NamedTuple):
@@ -150,7 +154,8 @@ def pair_likelihood(
     left, right = left - centre, right - centre
     times, transposed_times = table.times(right), table.transposed_times(left)
     squares = (table.row_masses[:, None] * left**2).sum() + (table.column_masses[:, None] * right**2).sum()
-    expected = _expected(model, table.row_masses, table.column_masses, left, right, exclude_self)
+    masses_of = table.row_masses, table.column_masses
+    expected = _expected(model, *masses_of, left, right, exclude_self, table.relation)
     value = 2 * (left * times).sum() - squares - expected.log_normaliser
     for letter, marginal in zip(model, (table.row_masses, table.column_masses), strict=True):
         if letter != "U":
@@ -192,19 +197,25 @@ class CooccurrenceObjective:
 
 
 def _expected(
-    model: str, rows: FloatArray, columns: FloatArray, left: FloatArray, right: FloatArray, exclude_self: bool
+    model: str,
+    rows: FloatArray,
+    columns: FloatArray,
+    left: FloatArray,
+    right: FloatArray,
+    exclude_self: bool,
+    relation: RelationOperator,
 ) -> _Expected:
     if model[1] == "C":
-        swapped = _expected(model[::-1], columns, rows, right, left, exclude_self)
+        swapped = _expected(model[::-1], columns, rows, right, left, exclude_self, relation)
         return _Expected(
             swapped.log_normaliser, swapped.columns, swapped.rows, swapped.transposed_times, swapped.times
         )
     log_b = _log_factor(model[1], columns)
     if model[0] == "C":
-        sums = conditional_sums(left, right, log_b, rows, exclude_self)
+        sums = conditional_sums(left, right, log_b, rows, exclude_self, relation)
         log_normaliser = float((rows * sums.log_normalisers).sum())
     else:
-        sums = joint_sums(left, right, _log_factor(model[0], rows), log_b, exclude_self)
+        sums = joint_sums(left, right, _log_factor(model[0], rows), log_b, exclude_self, relation)
         log_normaliser = sums.log_total
     times = sums.row_weights[:, None] * sums.row_means
     return _Expected(log_normaliser, sums.row_weights, sums.column_masses, times, sums.column_moments)

@@ -8,12 +8,12 @@ far from every column keeps all its digits. Memory is O((m + 32 n) q).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, prange
 
-from relscape.protocols import FloatArray
+from relscape.protocols import BlockedRelation, FloatArray, RelationOperator
 
 __all__ = ["PairSums", "conditional_sums", "joint_sums"]
 
@@ -63,7 +63,12 @@ class PairSums(NamedTuple):
 
 
 def conditional_sums(
-    X: FloatArray, Y: FloatArray, log_b: FloatArray, row_weights: FloatArray, exclude_self: bool = False
+    X: FloatArray,
+    Y: FloatArray,
+    log_b: FloatArray,
+    row_weights: FloatArray,
+    exclude_self: bool = False,
+    relation: RelationOperator | None = None,
 ) -> PairSums:
     """Sum up pairs of which every row has the weight it is given.
 
@@ -77,20 +82,27 @@ def conditional_sums(
         The weights w_i.
     exclude_self : bool
         Leave out the pairs i = j; both clouds then hold the same objects, at least two.
+    relation : RelationOperator, optional
+        If it lies in blocks on other machines, pieces of X are summed there, and added in order.
     """
-    log_z, means, sums, _ = _pair_sums(X, Y, log_b, row_weights, False, exclude_self)
+    log_z, means, sums, _ = _pair_sums(X, Y, log_b, row_weights, False, exclude_self, relation)
     total = sums.sum(axis=0)
     return PairSums(log_z, row_weights, means, total[-1], total[:-1].T, 0.0)
 
 
 def joint_sums(
-    X: FloatArray, Y: FloatArray, log_a: FloatArray, log_b: FloatArray, exclude_self: bool = False
+    X: FloatArray,
+    Y: FloatArray,
+    log_a: FloatArray,
+    log_b: FloatArray,
+    exclude_self: bool = False,
+    relation: RelationOperator | None = None,
 ) -> PairSums:
     """Sum up pairs that share one normaliser: w_i = a_i Z_i / Σ_i a_i Z_i.
 
     Parameters are those of ``conditional_sums``, with the logarithms of the row factors a_i.
     """
-    log_z, means, sums, tops = _pair_sums(X, Y, log_b, log_a, True, exclude_self)
+    log_z, means, sums, tops = _pair_sums(X, Y, log_b, log_a, True, exclude_self, relation)
     logs = log_a + log_z
     top = logs.max()
     log_total = float(top + np.log(np.exp(logs - top).sum()))
@@ -99,19 +111,59 @@ def joint_sums(
 
 
 def _pair_sums(
-    X: FloatArray, Y: FloatArray, log_b: FloatArray, weights: FloatArray, joint: bool, exclude_self: bool
+    X: FloatArray,
+    Y: FloatArray,
+    log_b: FloatArray,
+    weights: FloatArray,
+    joint: bool,
+    exclude_self: bool,
+    relation: RelationOperator | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Give log Z_i, the row means, and of every block the column sums (moments, then masses) and their scale.
 
     ``weights`` are w_i, or log a_i for joint sums, which a block holds relative to exp of its scale.
     """
+    if not isinstance(relation, BlockedRelation):
+        run = _all_blocks if len(X) * len(Y) > FEW_PAIRS else _few_blocks
+        return _summed(run, 0, X, weights, Y, log_b, joint, exclude_self)
+    found = relation.map_pieces(_piece_sums, [X, weights], Y, log_b, joint, exclude_self)
+    log_z, means, sums, tops = zip(*found, strict=True)
+    return np.concatenate(log_z), np.concatenate(means), np.stack(sums), np.array(tops)
+
+
+def _piece_sums(
+    start: int,
+    X: FloatArray,
+    weights: FloatArray,
+    Y: FloatArray,
+    log_b: FloatArray,
+    joint: bool,
+    exclude_self: bool,
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Sum up some rows, the first of them number ``start``, on one thread, into one block."""
+    log_z, means, sums, tops = _summed(_few_blocks, start, X, weights, Y, log_b, joint, exclude_self)
+    top = float(tops.max()) if joint else 0.0
+    scales = np.exp(tops - top) if joint else np.ones(BLOCKS)
+    return log_z, means, (scales[:, None, None] * sums).sum(axis=0), top
+
+
+def _summed(
+    run: Any,
+    start: int,
+    X: FloatArray,
+    weights: FloatArray,
+    Y: FloatArray,
+    log_b: FloatArray,
+    joint: bool,
+    exclude_self: bool,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     m, q = X.shape
     n = len(Y)
     # One coordinate of all columns after the other: the inner loops run over columns.
-    given = (_floats(X), _floats(Y.T), _floats(log_b), _floats(weights), joint, exclude_self)
+    own = start if exclude_self else -1
+    given = (_floats(X), _floats(Y.T), _floats(log_b), _floats(weights), joint, own)
     log_z, means = np.empty(m), np.empty((m, q))
     sums, largest = np.zeros((BLOCKS, q + 1, n)), np.full(BLOCKS, _NEVER)
-    run = _all_blocks if m * n > FEW_PAIRS else _few_blocks
     run(*given, log_z, means, sums, largest)
     return log_z, means, sums, largest
 
@@ -243,8 +295,8 @@ def _scale_joint(sums, top, factors, tops):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _block(block, X, axes, log_b, weights, joint, exclude_self, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
-    """Sum up the rows of one block, a few rows at a time."""
+def _block(block, X, axes, log_b, weights, joint, own, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
+    """Sum up the rows of one block, a few at a time; ``own`` is the first row's own column, or -1."""
     m, q = X.shape
     n = axes.shape[1]
     values = np.zeros((TOGETHER, n))
@@ -259,7 +311,7 @@ def _block(block, X, axes, log_b, weights, joint, exclude_self, log_z, means, su
         tops[:] = _NEVER
         for r in range(rows):
             i = start + r
-            top = _exponents(X[i], axes, log_b, i if exclude_self else -1, values[r], best)
+            top = _exponents(X[i], axes, log_b, i + own if own >= 0 else -1, values[r], best)
             total = _weighted(values[r], top, axes, means[i])
             log_z[i] = top + np.log(total)
             factors[r] = weights[i] / total
@@ -275,12 +327,12 @@ def _block(block, X, axes, log_b, weights, joint, exclude_self, log_z, means, su
 
 
 @njit(parallel=True, cache=True)
-def _all_blocks(X, axes, log_b, weights, joint, exclude_self, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
+def _all_blocks(X, axes, log_b, weights, joint, own, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
     for block in prange(BLOCKS):
-        _block(block, X, axes, log_b, weights, joint, exclude_self, log_z, means, sums, largest)
+        _block(block, X, axes, log_b, weights, joint, own, log_z, means, sums, largest)
 
 
 @njit(cache=True)
-def _few_blocks(X, axes, log_b, weights, joint, exclude_self, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
+def _few_blocks(X, axes, log_b, weights, joint, own, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
     for block in range(BLOCKS):
-        _block(block, X, axes, log_b, weights, joint, exclude_self, log_z, means, sums, largest)
+        _block(block, X, axes, log_b, weights, joint, own, log_z, means, sums, largest)

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from relscape.objectives.gauss_sums import conditional_sums
 from relscape.objectives.newcomers import place_frozen, refine_exact
-from relscape.protocols import FloatArray, IntArray, SparseArray
+from relscape.protocols import FloatArray, IntArray, RelationOperator, SparseArray
 
 __all__ = ["PairDistribution", "pair_distribution"]
 
@@ -128,16 +128,19 @@ def pair_distribution(
     row_masses: FloatArray,
     column_masses: FloatArray,
     exclude_self: bool = False,
+    relation: RelationOperator | None = None,
 ) -> PairDistribution:
     """Normalise a model (two letters of C, M, U) for given places, centred, and empirical marginals.
 
-    ``exclude_self`` leaves pairs of an object with itself out of the normalisers.
+    ``exclude_self`` leaves pairs of an object with itself out of the normalisers. Where the relation lies in
+    blocks elsewhere, the sums are done there.
     """
     if model[1] == "C":
-        turned = pair_distribution(model[::-1], columns, rows, column_masses, row_masses, exclude_self)
+        masses = column_masses, row_masses
+        turned = pair_distribution(model[::-1], columns, rows, *masses, exclude_self, relation)
         return turned.transposed()
     column_factors = np.log(column_masses) if model[1] == "M" else np.zeros(len(columns))
-    sums = _log_sums(rows, columns, column_factors, exclude_self)
+    sums = _log_sums(rows, columns, column_factors, exclude_self, relation)
     if model[0] == "C":
         return PairDistribution(rows, columns, np.log(row_masses) - sums, column_factors, 0.0)
     row_factors = np.log(row_masses) if model[0] == "M" else np.zeros(len(rows))
@@ -145,7 +148,12 @@ def pair_distribution(
 
 
 def _log_sums(
-    rows: FloatArray, columns: FloatArray, factors: FloatArray, exclude_self: bool = False
+    rows: FloatArray,
+    columns: FloatArray,
+    factors: FloatArray,
+    exclude_self: bool = False,
+    relation: RelationOperator | None = None,
 ) -> FloatArray:
     """Sum exp(factor − squared distance) over the columns, in logarithms, for every row."""
-    return conditional_sums(rows, columns, factors, np.zeros(len(rows)), exclude_self).log_normalisers
+    weights = np.zeros(len(rows))
+    return conditional_sums(rows, columns, factors, weights, exclude_self, relation).log_normalisers

@@ -42,13 +42,18 @@ def time_told(seconds: float) -> str:
     return f"about {seconds / 60:.0f} minutes" if seconds > 90 else f"about {seconds:.0f} seconds"
 
 
-def coembedding_seconds(model: Any, data: RelationalData) -> float:
-    """Guess by the pairs, or for a likelihood with its restarts by all pairs that there could be."""
+def coembedding_seconds(model: Any, data: Any) -> float:
+    """Guess by the pairs, or for a likelihood with its restarts by all pairs that there could be.
+
+    ``data`` is a RelationalData, or a relation on a cluster, for which one worker's time is told.
+    """
+    here = isinstance(data, RelationalData)
     if hasattr(model, "n_restarts"):
-        cells = sum(float(np.prod(r.matrix.shape, dtype=float)) for r in data.relations.values())
+        shapes = [r.matrix.shape for r in data.relations.values()] if here else [data.shape]
+        cells = sum(float(np.prod(shape, dtype=float)) for shape in shapes)
         iterations = min(model.max_iterations, _USUAL_ITERATIONS)
         return float(_A_CELL * cells * model.n_restarts * iterations)
-    pairs = sum(relation.matrix.nnz for relation in data.relations.values())
+    pairs = sum(r.matrix.nnz for r in data.relations.values()) if here else data.n_stored
     return float(_A_PAIR * pairs * (10 + model.n_components) * getattr(model, "max_evaluations", 1))
 
 

@@ -35,7 +35,7 @@ def with_degree(data: RelationalData, least: float, said: str) -> RelationalData
             data = data.select(kind, kept)
 
 
-def fitted_maps(model: Any, title: str, data: RelationalData) -> list[Map]:
+def fitted_maps(model: Any, title: str, data: Any) -> list[Map]:
     """Fit a model and give its map, or one a block if asked for; axes that do not exist are an error."""
     sizes, pairs = size_told(data)
     expected = time_told(coembedding_seconds(model, data))
@@ -59,7 +59,9 @@ def on_map(data: RelationalData, joint: Map) -> list[Relation]:
     return kept
 
 
-def size_told(data: RelationalData) -> tuple[str, int]:
-    """Say how large relations are, and count their pairs."""
+def size_told(data: Any) -> tuple[str, int]:
+    """Say how large relations are, here or on a cluster, and count their pairs."""
+    if not isinstance(data, RelationalData):
+        return f"{data.shape[0]:,} × {data.shape[1]:,}", int(data.n_stored)
     sizes = " and ".join(f"{r.matrix.shape[0]:,} × {r.matrix.shape[1]:,}" for r in data.relations.values())
     return sizes, sum(relation.matrix.nnz for relation in data.relations.values())

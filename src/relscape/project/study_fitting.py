@@ -261,7 +261,7 @@ def _graph(job: Job) -> KnowledgeGraph:
     if job.uses.facts is None:
         graph = KnowledgeGraph.from_data(job.data)
     else:
-        graph = read_graph_files(Path(job.uses.study.located((job.uses.facts,))[0]))
+        graph = read_graph_files(job.uses.study.located((job.uses.facts,))[0])
     shares = job.option("hold_out")
     if shares is None:
         return graph

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, svd
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, svds
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh, svds
 
 from relscape.errors import DataError, ParameterError
 from relscape.protocols import FloatArray
@@ -85,16 +85,12 @@ def _truncated(
         )
     first = random_state.uniform(-1.0, 1.0, smaller) if start is None else start
     room = 2 * k + 6  # a little more than scipy gives saves a fifth of the products
+    settings = {"k": k, "ncv": room if room < smaller else None, "v0": first, "maxiter": 20 * smaller}
     try:
-        U, values, Vt = svds(
-            operator,
-            k=k,
-            ncv=room if room < smaller else None,
-            solver="arpack",
-            v0=first,
-            tol=tolerance,
-            maxiter=20 * smaller,
-        )
+        if n <= m and hasattr(operator, "gram"):
+            U, values, Vt = _by_lanczos(operator, tolerance, settings)
+        else:
+            U, values, Vt = svds(operator, solver="arpack", tol=tolerance, **settings)
     except ArpackNoConvergence as error:
         raise DataError(
             f"the decomposition found {len(error.eigenvalues)} of {k} axes and then did not converge; "
@@ -106,6 +102,21 @@ def _truncated(
         ) from error
     order = np.argsort(values)[::-1]
     return _signed(U[:, order], values[order], Vt[order].T)
+
+
+def _by_lanczos(
+    operator: Any, tolerance: float, settings: dict[str, Any]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Do what ``svds`` does, for an operator that multiplies by its Gram operator in one pass.
+
+    So the long side's vectors, which ``svds`` would bring here in every step, are only made at the end.
+    """
+    n = operator.shape[1]
+    gram = LinearOperator((n, n), matvec=operator.gram, dtype=np.float64)
+    _, vectors = eigsh(gram, which="LM", tol=tolerance**2, **settings)
+    vectors, _ = np.linalg.qr(vectors)
+    U, values, Wt = svd(operator.matmat(vectors), full_matrices=False, check_finite=False)
+    return U, values, Wt @ vectors.T
 
 
 def _by_gram(operator: LinearOperator, k: int) -> Triplets:

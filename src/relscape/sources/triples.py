@@ -26,7 +26,7 @@ _TEXT = {".txt", ".tsv", ".tab", ".csv"}
 
 
 def read_graph_files(given: str | os.PathLike[str], encoding: str | None = None) -> KnowledgeGraph:
-    """Read a graph from a folder of splits, a file of RDF or of triples, or a table of a database."""
+    """Read a graph from a folder of splits, a file of RDF, one file of triples, or a database."""
     if is_database(given):
         return KnowledgeGraph(read_facts(given))
     source = Path(given)

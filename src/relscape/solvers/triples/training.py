@@ -245,13 +245,11 @@ class _Run:
 
     def _bundle(self, part: int) -> Sums:
         """Gather what one part of a batch, or one thread, adds up in."""
-        entities = self.params["entities"]
-        return Sums(
-            *(total[part] for total in self.sums),
-            *(marks[part] for marks in self.marks),
-            np.zeros((3, entities.shape[1]), dtype=entities.dtype),
-            np.zeros(self.options.negatives, dtype=np.uint8),
-        )
+        rows = self.params["entities"]
+        own = np.zeros((3, rows.shape[1]), dtype=rows.dtype)
+        active = np.zeros(self.options.negatives, dtype=np.uint8)
+        entities, relations, shared = (total[part] for total in self.sums)
+        return Sums(entities, relations, shared, self.marks[0][part], self.marks[1][part], own, active)
 
     def _sums(self, parts: int, name: str, unused: bool) -> FloatArray:
         rows = self.params[name]
