@@ -291,11 +291,12 @@ class Reading:
 
     def _lacks_ids(self) -> bool:
         """Tell whether a table of texts has no column of the name that ids should have."""
-        from relscape.sources.tables import read_table
+        from relscape.sources.scans import opened
 
         if self.text is None or self.id is None or not self.files:
             return False
-        return self.id not in read_table(list(self.files), encoding=self.encoding).column_names
+        with opened(list(self.files), self.encoding) as session:
+            return self.id not in session.scans[0].columns
 
 
 def named(files: Sequence[str] | None, database: str | None, query: str | None) -> tuple[str, ...]:
