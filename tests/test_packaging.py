@@ -46,7 +46,7 @@ def test_wheel_says_what_it_is(wheel):
     for extra in ("anndata", "excel", "networkx", "rdf"):
         assert f"Provides-Extra: {extra}" in told
     [points] = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
-    assert "relscape = relscape.cli.main:run" in archive.read(points).decode()
+    assert "relscape = relscape.__main__:start" in archive.read(points).decode()
 
 
 def test_installed_wheel_runs_outside_the_sources(wheel, tmp_path):

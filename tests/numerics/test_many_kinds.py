@@ -11,6 +11,7 @@ import pytest
 from relscape.errors import RelscapeWarning
 from relscape.maps import Group, Map
 from relscape.models.multi_code import MultiCODE
+from relscape.plot import save_picture
 
 KINDS = 10_000
 
@@ -30,10 +31,12 @@ def test_questions(crowd: Map) -> None:
     assert crowd.to_frame().num_rows == KINDS
 
 
-def test_pictures(crowd: Map, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kinds", [100, pytest.param(1000, marks=pytest.mark.long)])
+def test_pictures(crowd: Map, tmp_path: Path, kinds: int) -> None:
+    some = Map([crowd.group(kind) for kind in crowd.groups[:kinds]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelscapeWarning)
-        crowd.plot(tmp_path / "p.svg", labels=10)
+        save_picture(some.plot(labels=10), tmp_path / "p.svg")
     assert 0 < (tmp_path / "p.svg").stat().st_size < 30_000_000
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -93,7 +94,10 @@ def place(
     if len(placed) > len(shown):
         say(f"and {len(placed) - len(shown):,} more; --json tells all.")
     if output is None:
-        next_step(f"relscape place {map_path} {reading.as_arguments(given)} -o NEW_MAP  to keep them")
+        of_kind = f" --kind {quote(kind)}" if kind else ""
+        next_step(
+            f"relscape place {map_path} {reading.as_arguments(given)}{of_kind} -o NEW_MAP  to keep them"
+        )
     else:
         next_step(f"relscape plot {output}")
 
