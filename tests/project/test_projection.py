@@ -134,6 +134,22 @@ def test_papers_and_photographs_have_further_guidance(data_dir):
     assert 0 < photographs.held_out.sum() < 500
 
 
+def test_names_of_authors_are_no_words_where_they_are_left_out(data_dir):
+    every = {
+        "data": "papers",
+        "dropped": 0,
+        "tags": 5,
+        "left_out": 0,
+        "words": 99_999,
+        "further_words": 99_999,
+    }
+    named, unnamed = study_of(every), study_of({**every, "names_left_out": True})
+    surnames = {author.split("_")[0].lower() for author in named.tag_ids}
+    assert {"hinton", "jordan"} < surnames
+    assert set(named.further["words"].ids) - set(unnamed.further["words"].ids) == surnames
+    assert named.counts.shape[1] - unnamed.counts.shape[1] == len(surnames) == 5
+
+
 # ---------------------------------------------------------------------- fits that are kept
 
 

@@ -143,7 +143,8 @@ def _papers(chosen: Chosen) -> Study:
     """Papers with their authors; citations between papers, and words as things, are further guidance.
 
     A word among the ``further_words`` most frequent relates to a paper by its share of that paper's largest
-    count of such a word.
+    count of such a word. Papers name their authors in headings and references; with ``names_left_out`` the
+    authors' surnames are no words.
     """
     data = datasets.load_nips()
     authors = data.relations["authors"].matrix
@@ -151,22 +152,26 @@ def _papers(chosen: Chosen) -> Study:
     told = _tagged(authors, kept, chosen)
     papers = data.entities["doc"].ids[told]
     citations = data.relations["citations"].matrix[told][:, told]
-    counts = csr_array(data.relations["counts"].matrix[told])
+    counts, vocabulary = csr_array(data.relations["counts"].matrix[told]), data.entities["word"].ids
+    names = data.entities["author"].ids[kept]
+    if chosen.get("names_left_out", False):
+        plain = np.flatnonzero(~np.isin(vocabulary, [name.split("_")[0].lower() for name in names]))
+        counts, vocabulary = csr_array(counts[:, plain]), vocabulary[plain]
     frequent = frequent_words(counts, chosen["left_out"], chosen["further_words"])
     words = counts[:, frequent]
     largest = np.maximum(words.max(axis=1).toarray().ravel(), 1.0)
     return Study(
         "paper",
         papers,
-        _words(data, "counts", told, chosen),
+        csr_array(counts[:, frequent_words(counts, chosen["left_out"], chosen["words"])]),
         "author",
         csr_array(authors[told][:, kept]),
-        data.entities["author"].ids[kept],
+        names,
         {
             "citations": Further("paper", papers, _either_way(citations)),
             "words": Further(
                 "word",
-                data.entities["word"].ids[frequent],
+                vocabulary[frequent],
                 csr_array(words.multiply(1.0 / largest[:, None])),
             ),
         },

@@ -97,10 +97,11 @@ class Section:
     def number(self, key: str, low: float, high: float) -> float:
         """Read a number between two others."""
         value = self.content[key]
-        real = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (real and math.isfinite(value) and low <= value <= high):
-            span = f"of at least {low:g}" if math.isinf(high) else f"from {low:g} to {high:g}"
+        span = f"of at least {low:g}" if math.isinf(high) else f"from {low:g} to {high:g}"
+        if not isinstance(value, int | float) or isinstance(value, bool):
             raise self.fault(key, f"expected a number {span}.")
+        if not (math.isfinite(value) and low <= value <= high):
+            raise ParameterError(f"{self.where(key)}: {value!r} is not a number {span}; write one.")
         return float(value)
 
     def truth(self, key: str) -> bool:

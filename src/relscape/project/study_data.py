@@ -14,7 +14,7 @@ from relscape import progress
 from relscape.data import EntitySet, Relation, RelationalData
 from relscape.data.labels import match, number
 from relscape.data.relation import gather_pairs
-from relscape.errors import DataError, RelscapeWarning, listing
+from relscape.errors import DataError, RelscapeError, RelscapeWarning, listing
 from relscape.project.sections import about
 from relscape.project.study import Kind, RelationTable, Study
 from relscape.project.study_kinds import check_columns, read_kind, scaled_counts
@@ -104,7 +104,7 @@ def _read_relation(study: Study, table: RelationTable) -> _Pairs:
     named = ends if table.weight is None else {**ends, "weight": table.weight}
     check_columns(study, part, files, named)
     same_kind = table.source if table.source == table.target else None
-    with about(study.where(part)):
+    try:
         data = read(
             files,
             table.source_column,
@@ -113,10 +113,27 @@ def _read_relation(study: Study, table: RelationTable) -> _Pairs:
             same_kind=same_kind,
             allow_negative=True,
         )
+    except RelscapeError:
+        _refuse_weights(study, table, files)
+        with about(study.where(part)):
+            raise
     relation = data.relation()
     return _Pairs(
         table, (data.entities[relation.rows].ids, data.entities[relation.columns].ids), relation.matrix
     )
+
+
+def _refuse_weights(study: Study, table: RelationTable, files: list[str]) -> None:
+    """Where a table of pairs cannot be read, complain of its weights by their key, if it is for these."""
+    from relscape.sources.checks import refuse_bad_weights, refuse_mixed_numbers
+    from relscape.sources.scans import opened
+
+    if table.weight is None:
+        return
+    with about(study.where(f"relations.{table.name}", "weight")), opened(files) as session:
+        refuse_bad_weights(session, table.weight, allow_negative=True)
+        for scan in session.scans:
+            refuse_mixed_numbers(session, scan, [table.weight])
 
 
 def _mentioned(study: Study, kind: str, pairs: Sequence[_Pairs]) -> TextArray:

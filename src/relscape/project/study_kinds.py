@@ -23,8 +23,11 @@ __all__ = ["check_columns", "read_kind", "scaled_counts"]
 def read_kind(study: Study, kind: Kind) -> tuple[EntitySet, dict[str, Any]]:
     """Read the table of one kind, and say how its features were read."""
     files = study.located(kind.tables)
-    check_columns(study, f"kinds.{kind.name}", files, _columns_of_kind(kind))
-    with about(study.where(f"kinds.{kind.name}")):
+    part = f"kinds.{kind.name}"
+    columns = check_columns(study, part, files, _columns_of_kind(kind))
+    if kind.features:
+        _check_features(study, kind, columns)
+    with about(study.where(part)):
         try:
             if kind.features:
                 return _with_columns(kind, files)
@@ -40,16 +43,36 @@ def _columns_of_kind(kind: Kind) -> dict[str, str]:
     return {key: column for key, column in named.items() if column is not None}
 
 
-def check_columns(study: Study, table: str, files: Sequence[str], named: Mapping[str, str]) -> None:
-    """Refuse files that are not there, and columns that a file does not have, by the key that names them."""
+def check_columns(
+    study: Study, table: str, files: Sequence[str], named: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Refuse files that are not there or have no rows, and columns that a file does not have.
+
+    Complaints name the key that asks for them. Gives the columns of each file.
+    """
+    from relscape.sources.checks import refuse_empty
     from relscape.sources.scans import opened
 
     with about(study.where(table, "table")), opened(files) as session:
         columns = {str(scan.path): list(scan.columns) for scan in session.scans}
+        refuse_empty(
+            session, sum(len(session.rows(f"SELECT 1 FROM {s.source} LIMIT 1")) for s in session.scans)
+        )
     for path, known in columns.items():
         for key, column in named.items():
             if column not in known:
                 raise UnknownNameError("column", column, known, f"{path} ({study.where(table, key)})")
+    return columns
+
+
+def _check_features(study: Study, kind: Kind, columns: Mapping[str, Sequence[str]]) -> None:
+    """Refuse names and patterns of features that mean no column, by their key."""
+    from relscape.sources.features import matching_columns
+
+    path, names = next(iter(columns.items()))
+    free = [name for name in names if name not in (kind.id, kind.label)]
+    with about(study.where(f"kinds.{kind.name}", "features")):
+        matching_columns(kind.features, free, path)
 
 
 def _with_columns(kind: Kind, files: list[str]) -> tuple[EntitySet, dict[str, Any]]:

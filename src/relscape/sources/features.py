@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from relscape.sources.sample_ids import find_id_column
 from relscape.sources.scans import Scan, Session, opened
 from relscape.sources.tables import load
 
-__all__ = ["FeatureTable", "read_feature_table"]
+__all__ = ["FeatureTable", "matching_columns", "read_feature_table"]
 
 SAMPLE = "sample"
 # Names of id columns that say nothing of what the things are.
@@ -78,7 +79,7 @@ def read_feature_table(
         if id is not None and id == label:
             raise ParameterError(f"id and label both name the column {id!r}; two different ones are needed.")
         free = [name for name in columns if name not in (id, label)]
-        chosen = _matching(features, free, session.scans[0]) if features else None
+        chosen = matching_columns(features, free, session.scans[0].path) if features else None
         id = find_id_column(session, label, chosen or ()) if id is None else id
         rest = [name for name in free if name != id]
         table = load(session, columns, [] if id is None else [id])
@@ -95,21 +96,21 @@ def read_feature_table(
     return FeatureTable(matrix, as_text(used), EntitySet(kind or _kind(id), ids, None, fields), labels, id)
 
 
-def _matching(patterns: Sequence[str], names: list[str], scan: Scan) -> list[str]:
-    """Choose columns by names and patterns, in the order of the table."""
+def matching_columns(patterns: Sequence[str], names: Sequence[str], path: str | Path) -> list[str]:
+    """Choose columns by names and patterns, in the order of the table; one that means none is refused."""
     wanted = [part.strip() for pattern in patterns for part in _split(pattern, names) if part.strip()]
     chosen: set[str] = set()
     for pattern in wanted:
         found = [pattern] if pattern in names else [name for name in names if fnmatchcase(name, pattern)]
         if not found:
-            raise UnknownNameError("column of features", pattern, names, str(scan.path))
+            raise UnknownNameError("column of features", pattern, names, str(path))
         chosen.update(found)
     if not chosen:
         raise ParameterError("features names no column; write names, or patterns such as 'f_*'.")
     return [name for name in names if name in chosen]
 
 
-def _split(pattern: str, names: list[str]) -> list[str]:
+def _split(pattern: str, names: Sequence[str]) -> list[str]:
     return [pattern] if pattern in names else pattern.split(",")
 
 
