@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from relscape.data.labels import as_text
 from relscape.errors import DataError, ParameterError, UnknownNameError
 from relscape.protocols import AnyArray, FloatArray, TextArray
 from relscape.sources.checks import fault, refuse_empty, refuse_missing, refuse_mixed_numbers, refuse_repeats
+from relscape.sources.files import Origin
 from relscape.sources.sample_ids import find_id_column
 from relscape.sources.scans import Scan, Session, opened
 from relscape.sources.tables import load
@@ -96,7 +96,7 @@ def read_feature_table(
     return FeatureTable(matrix, as_text(used), EntitySet(kind or _kind(id), ids, None, fields), labels, id)
 
 
-def matching_columns(patterns: Sequence[str], names: Sequence[str], path: str | Path) -> list[str]:
+def matching_columns(patterns: Sequence[str], names: Sequence[str], path: str | Origin) -> list[str]:
     """Choose columns by names and patterns, in the order of the table; one that means none is refused."""
     wanted = [part.strip() for pattern in patterns for part in _split(pattern, names) if part.strip()]
     chosen: set[str] = set()
