@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["LAPTOP", "LARGE", "NO_BROWSER", "browser_path", "new_page", "open_map", "running_browser"]
+__all__ = [
+    "LAPTOP",
+    "LARGE",
+    "NO_BROWSER",
+    "browser_path",
+    "new_page",
+    "open_map",
+    "running_browser",
+    "wait_until_drawn",
+]
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 NO_BROWSER = "no chromium here; install Debian's chromium, or name one in RELSCAPE_BROWSER"
@@ -67,3 +76,8 @@ def open_map(page: Any, url: str) -> None:
     """Go to a map and wait until all of it is there."""
     page.goto(url)
     page.wait_for_selector("html[data-ready=yes]", state="attached")
+
+
+def wait_until_drawn(page: Any) -> None:
+    """Wait until all that was asked for is drawn: the page draws in the next frame, so two are enough."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -141,7 +141,7 @@ PICTURES: dict[str, Picture] = {
 
 
 def take(browser: Any, name: str, folder: Path) -> Path:
-    """Take one picture, its colours reduced to 256."""
+    """Take one picture, of true colours, so that the legend is right, in as few bytes as it can be."""
     from PIL import Image
 
     exhibits, view, act, scheme = PICTURES[name]
@@ -154,8 +154,8 @@ def take(browser: Any, name: str, folder: Path) -> Path:
         page.screenshot(path=target)
         page.context.close()
     with Image.open(target) as picture:
-        reduced = picture.convert("RGB").quantize(256, kmeans=4, dither=Image.Dither.NONE)
-    reduced.save(target, optimize=True)
+        plain = picture.convert("RGB")
+    plain.save(target, optimize=True)
     return target
 
 
