@@ -25,15 +25,14 @@ ARGUMENTS = (
     "--headless",
     "--no-sandbox",
     "--disable-dev-shm-usage",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
 )
+IMITATED_CARD = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+NO_CARD = ("--disable-gpu",)
 LAPTOP = {"width": 1366, "height": 768}
 LARGE = {"width": 2560, "height": 1440}
 READY = 60_000  # milliseconds
@@ -46,15 +45,19 @@ def browser_path() -> str | None:
 
 
 @contextmanager
-def running_browser() -> Iterator[Any]:
-    """Run a browser, drawn by the processor, with an empty profile of its own."""
+def running_browser(imitated_card: bool = True) -> Iterator[Any]:
+    """Run a browser, drawn by the processor, with an empty profile of its own.
+
+    With an imitated graphics card it has WebGL and is slow; without one it is what people without a card have.
+    """
     from playwright.sync_api import sync_playwright
 
     path = browser_path()
     if path is None:
         raise RuntimeError(NO_BROWSER)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        arguments = [*ARGUMENTS, *(IMITATED_CARD if imitated_card else NO_CARD)]
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
         try:
             yield browser
         finally:
