@@ -48,7 +48,7 @@ def browser_path() -> str | None:
 def running_browser(imitated_card: bool = True) -> Iterator[Any]:
     """Run a browser, drawn by the processor, with an empty profile of its own.
 
-    With an imitated graphics card it has WebGL and is slow; without one it is what people without a card have.
+    With an imitated graphics card it has WebGL, slowly; without, it is what people without a card have.
     """
     from playwright.sync_api import sync_playwright
 
