@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["LAPTOP", "LARGE", "NO_BROWSER", "browser_path", "new_page", "open_map", "running_browser"]
+__all__ = [
+    "LAPTOP",
+    "LARGE",
+    "NO_BROWSER",
+    "browser_path",
+    "new_page",
+    "open_map",
+    "running_browser",
+    "wait_until_drawn",
+]
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 NO_BROWSER = "no chromium here; install Debian's chromium, or name one in RELSCAPE_BROWSER"
@@ -16,15 +25,14 @@ ARGUMENTS = (
     "--headless",
     "--no-sandbox",
     "--disable-dev-shm-usage",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
 )
+IMITATED_CARD = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+NO_CARD = ("--disable-gpu",)
 LAPTOP = {"width": 1366, "height": 768}
 LARGE = {"width": 2560, "height": 1440}
 READY = 60_000  # milliseconds
@@ -37,15 +45,19 @@ def browser_path() -> str | None:
 
 
 @contextmanager
-def running_browser() -> Iterator[Any]:
-    """Run a browser, drawn by the processor, with an empty profile of its own."""
+def running_browser(imitated_card: bool = True) -> Iterator[Any]:
+    """Run a browser, drawn by the processor, with an empty profile of its own.
+
+    With an imitated graphics card it has WebGL, slowly; without, it is what people without a card have.
+    """
     from playwright.sync_api import sync_playwright
 
     path = browser_path()
     if path is None:
         raise RuntimeError(NO_BROWSER)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        arguments = [*ARGUMENTS, *(IMITATED_CARD if imitated_card else NO_CARD)]
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
         try:
             yield browser
         finally:
@@ -67,3 +79,8 @@ def open_map(page: Any, url: str) -> None:
     """Go to a map and wait until all of it is there."""
     page.goto(url)
     page.wait_for_selector("html[data-ready=yes]", state="attached")
+
+
+def wait_until_drawn(page: Any) -> None:
+    """Wait until all that was asked for is drawn: the page draws in the next frame, so two are enough."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

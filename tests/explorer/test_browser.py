@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import numpy as np
 import pytest
 from PIL import Image
+from tests.explorer.browser import wait_until_drawn
 
 from relscape.explorer.exhibit import Exhibit
 from relscape.maps import Group, Map
@@ -191,11 +192,9 @@ def test_colour_and_size_by_a_number(looking):
     page.get_by_label("Size by").select_option("degree")
     page.get_by_label("Colour by").select_option("degree")
     page.wait_for_selector(".ramp")
-    page.wait_for_timeout(100)
+    wait_until_drawn(page)
     assert page.locator("canvas.points").screenshot() != before
-    assert "size=degree" in page.evaluate(
-        "() => new Promise((done) => setTimeout(() => done(location.hash), 400))"
-    )
+    page.wait_for_function("() => location.hash.includes('size=degree')")
 
 
 def test_a_box_selects_what_lies_in_it(looking, words):

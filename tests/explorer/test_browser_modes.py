@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.explorer.browser import new_page, wait_until_drawn
 
 import relscape as rs
 from relscape.cli.guides import read_prototypes
@@ -17,6 +18,11 @@ from relscape.maps import Group, Map
 from relscape.models.registry import revive
 from relscape.scores import cohort_position, cohort_separation, neighbor_preservation
 
+NOTE_PROGRESS = """() => {
+  const bar = document.querySelector("progress");
+  const note = () => { if (!bar.hidden) window.progressShown = true; };
+  new MutationObserver(note).observe(bar, { attributes: true });
+}"""
 STILL = {"reduced_motion": "reduce"}  # no journeys to wait for
 
 
@@ -93,7 +99,7 @@ def test_points_are_drawn_where_they_are_dragged_to(opened, cohort_url, cohort_m
     before = np.array([knob(page, name) for name in names])
     scale = np.ptp(before[:, 0]) / np.ptp(cohort_model.prototypes_[:, 0])  # pixels of a unit
     drag(page, names[1], (120, 80), drop=False)
-    page.wait_for_timeout(300)
+    wait_until_drawn(page)
     now = np.array([knob(page, name) for name in names])
     np.testing.assert_allclose(now[1] - before[1], (120, 80), atol=1.0)
     prototypes = cohort_model.prototypes_.copy()
@@ -178,9 +184,10 @@ def test_another_variant_shows_its_progress(opened, cohort_url):
     page = opened(cohort_url, **STILL)
     before = places(page, "sample")
     page.get_by_label("Variant").select_option("E2")
+    page.evaluate(NOTE_PROGRESS)
     page.get_by_text("Recompute").click()
-    page.wait_for_selector("progress:visible")
     page.wait_for_selector(".mode.cohorts [role=status]:has-text('Computed: E2')")
+    assert page.evaluate("() => window.progressShown")
     assert not page.locator("progress").is_visible()
     assert np.abs(places(page, "sample") - before).max() > 0.01
     assert "not linear" in page.locator(".mode.cohorts").inner_text()
@@ -286,7 +293,7 @@ def test_links_are_drawn_and_suggested(opened, served, network_map):
     assert draw.is_checked()
     with_links = page.locator("canvas.points").screenshot()
     draw.uncheck()
-    page.wait_for_timeout(300)
+    wait_until_drawn(page)
     assert page.locator("canvas.points").screenshot() != with_links
     page.get_by_label(re.compile("Suggest links")).check()
     assert "Select a" in page.locator(".answers").inner_text()
@@ -343,8 +350,6 @@ def test_a_file_works_from_disk_without_a_network(opened, cohort_model, cohort_m
 
 
 def test_a_map_in_a_notebook_is_the_page(browser, words, tmp_path):
-    from tests.explorer.browser import new_page
-
     notebook = tmp_path / "notebook.html"
     notebook.write_text(f"<!doctype html><body>{words._repr_html_()}</body>", encoding="utf-8")
     page = new_page(browser, offline=True)

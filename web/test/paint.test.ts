@@ -24,22 +24,22 @@ test("colours are mixed as they should, within rounding", () => {
 
 test("a stamp covers the area of its marker", () => {
   for (const marker of MARKERS) {
-    const { cover } = makeStamp(marker, 20, 0.5, 0.5);
+    const { cover } = makeStamp(marker, 20, 0.5, 0.5, 50);
     const share = cover.reduce((sum, part) => sum + part, 0) / 256 / (Math.PI * 100);
     expect(share).toBeGreaterThan(0.35);
     expect(share).toBeLessThan(1.02);
   }
-  const circle = makeStamp("circle", 20, 0.5, 0.5).cover.reduce((sum, part) => sum + part, 0) / 256;
+  const circle = makeStamp("circle", 20, 0.5, 0.5, 50).cover.reduce((sum, part) => sum + part, 0) / 256;
   expect(Math.abs(circle / (Math.PI * 100) - 1)).toBeLessThan(0.02);
-  const speck = makeStamp("circle", 0.5, 0.5, 0.5).cover.reduce((sum, part) => sum + part, 0) / 256;
+  const speck = makeStamp("circle", 0.5, 0.5, 0.5, 50).cover.reduce((sum, part) => sum + part, 0) / 256;
   expect(speck).toBeLessThan(0.5);
   const book = new StampBook("square");
-  expect(book.page(5)).toHaveLength(FINE * FINE);
-  expect(book.page(5.1)).toBe(book.page(5));
+  expect(book.page(5, 12)).toHaveLength(FINE * FINE);
+  expect(book.page(5.1, 12)).toBe(book.page(5, 12));
 });
 
 test("stamps are cut off at the edges", () => {
-  const stamp = makeStamp("square", 9, 0.5, 0.5);
+  const stamp = makeStamp("square", 9, 0.5, 0.5, 12);
   for (const [column, row] of [[-2, 3], [11, 3], [4, -3], [4, 12], [-50, -50], [50, 50]]) {
     const paper = sheet(12, 12);
     blend(paper, stamp, column, row, packed([0, 0, 0]), 255);
@@ -49,6 +49,23 @@ test("stamps are cut off at the edges", () => {
       expect(Math.abs(Math.floor(at / 12) - row)).toBeLessThanOrEqual(5);
     }
     expect(inked.length > 0).toBe(Math.abs(column) < 20);
+  }
+});
+
+test("a stamp on the sheet mixes every pixel that it covers", () => {
+  for (const marker of MARKERS) {
+    const [paper, expected] = [sheet(20, 20), sheet(20, 20)];
+    const stamp = new StampBook(marker).page(6, 20)[7];
+    const ink = packed([30, 90, 200]);
+    for (const [column, row] of [[9, 8], [11, 10]]) {
+      blend(paper, stamp, column, row, ink, 140);
+      stamp.cover.forEach((cover, i) => {
+        const [u, v] = [i % stamp.width, Math.floor(i / stamp.width)];
+        const at = (row + stamp.top + v) * 20 + column + stamp.left + u;
+        expected.pixels[at] = mix(expected.pixels[at], ink, (cover * 140) >> 8);
+      });
+    }
+    expect([...paper.pixels]).toEqual([...expected.pixels]);
   }
 });
 

@@ -121,7 +121,7 @@ export class CanvasPainter implements Painter {
     const book = this.books[kind];
     const diameter = look.diameters[kind] * look.ratio;
     let size = 1;
-    let page = book.page(diameter);
+    let page = book.page(diameter, width);
     for (let slot = start; slot < end; slot++) {
       if (opacity[slot] === 0) continue;
       let px = x[slot];
@@ -139,7 +139,7 @@ export class CanvasPainter implements Painter {
       if (!(sx > -OUTSIDE && sy > -OUTSIDE && sx < width + OUTSIDE && sy < height + OUTSIDE)) continue;
       if (sizes[slot] !== size) {
         size = sizes[slot];
-        page = book.page(diameter * size);
+        page = book.page(diameter * size, width);
       }
       const column = Math.floor(sx);
       const row = Math.floor(sy);

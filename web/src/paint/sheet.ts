@@ -28,38 +28,44 @@ export function mix(below: number, above: number, strength: number): number {
 }
 
 /**
- * Lay a stamp of a colour over the sheet, around a pixel; what would lie outside is cut off. This is where the time
- * goes, so it mixes in place.
+ * Lay a stamp of a colour over the sheet, around a pixel. This is where the time goes, so stamps that lie wholly on the
+ * sheet, nearly all, are mixed in place and without a look at their edges.
  */
-export function blend(
-  sheet: Sheet,
+export function blend(sheet: Sheet, stamp: Stamp, column: number, row: number, color: number, opacity: number): void {
+  const { width, height, pixels } = sheet;
+  const [x0, y0] = [column + stamp.left, row + stamp.top];
+  if (x0 < 0 || y0 < 0 || x0 + stamp.width > width || y0 + stamp.height > height) {
+    blendPart(sheet, stamp, x0, y0, color, opacity);
+    return;
+  }
+  const { steps, strengths } = stamp;
+  const middle = row * width + column;
+  const outer = color & OUTER;
+  const inner = (color & INNER) >>> 8;
+  for (let i = 0; i < steps.length; i++) {
+    const at = middle + steps[i];
+    const strength = (strengths[i] * opacity) >> 8;
+    const rest = 256 - strength;
+    const below = pixels[at];
+    const outers = ((Math.imul(below & OUTER, rest) + Math.imul(outer, strength)) >>> 8) & OUTER;
+    const inners = (Math.imul((below & INNER) >>> 8, rest) + Math.imul(inner, strength)) & INNER;
+    pixels[at] = outers | inners | OPAQUE;
+  }
+}
+
+/** Lay over what there is room for of a stamp whose first pixel is (x0, y0). */
+function blendPart(
+  { width, height, pixels }: Sheet,
   stamp: Stamp,
-  column: number,
-  row: number,
+  x0: number,
+  y0: number,
   color: number,
   opacity: number,
 ): void {
-  const { width, height, pixels } = sheet;
-  const { cover } = stamp;
-  const x0 = column + stamp.left;
-  const y0 = row + stamp.top;
-  const left = x0 < 0 ? -x0 : 0;
-  const top = y0 < 0 ? -y0 : 0;
-  const right = x0 + stamp.width > width ? width - x0 : stamp.width;
-  const bottom = y0 + stamp.height > height ? height - y0 : stamp.height;
-  const outer = color & OUTER;
-  const inner = (color & INNER) >>> 8;
-  for (let v = top; v < bottom; v++) {
-    const line = (y0 + v) * width + x0;
-    const own = v * stamp.width;
-    for (let u = left; u < right; u++) {
-      const strength = (cover[own + u] * opacity) >> 8;
-      if (strength === 0) continue;
-      const below = pixels[line + u];
-      const rest = 256 - strength;
-      const outers = ((Math.imul(below & OUTER, rest) + Math.imul(outer, strength)) >>> 8) & OUTER;
-      const inners = (Math.imul((below & INNER) >>> 8, rest) + Math.imul(inner, strength)) & INNER;
-      pixels[line + u] = outers | inners | OPAQUE;
+  for (let v = Math.max(-y0, 0); v < Math.min(stamp.height, height - y0); v++) {
+    for (let u = Math.max(-x0, 0); u < Math.min(stamp.width, width - x0); u++) {
+      const at = (y0 + v) * width + x0 + u;
+      pixels[at] = mix(pixels[at], color, (stamp.cover[v * stamp.width + u] * opacity) >> 8);
     }
   }
 }

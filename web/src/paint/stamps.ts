@@ -10,6 +10,9 @@ export interface Stamp {
   readonly top: number;
   /** How much each pixel is covered, row by row, from 0 to 256. */
   readonly cover: Uint16Array;
+  /** The pixels that are covered at all: steps to them from that of the point's place in a sheet, and how much. */
+  readonly steps: Int32Array;
+  readonly strengths: Uint16Array;
 }
 
 /** Places within a pixel that get a stamp of their own, along each axis. */
@@ -40,8 +43,8 @@ export function outline(marker: Marker, x: number, y: number): number {
   }
 }
 
-/** Make the stamp of a marker whose middle lies (dx, dy) of a pixel beyond the pixel's corner. */
-export function makeStamp(marker: Marker, diameter: number, dx: number, dy: number): Stamp {
+/** Make the stamp of a marker whose middle lies (dx, dy) of a pixel beyond the pixel's corner, for sheets of a width. */
+export function makeStamp(marker: Marker, diameter: number, dx: number, dy: number, across: number): Stamp {
   const radius = Math.max(diameter, 1) / 2;
   // A point smaller than a pixel covers a part of it.
   const strength = Math.min(diameter, 1) ** 2;
@@ -56,22 +59,27 @@ export function makeStamp(marker: Marker, diameter: number, dx: number, dy: numb
       cover[row * width + column] = Math.round(256 * strength * Math.min(Math.max((1 - away) * radius + 0.5, 0), 1));
     }
   }
-  return { width, height, left, top, cover };
+  const covered = [...cover.keys()].filter((at) => cover[at] > 0);
+  const steps = Int32Array.from(covered, (at) => (top + Math.floor(at / width)) * across + left + (at % width));
+  return { width, height, left, top, cover, steps, strengths: Uint16Array.from(covered, (at) => cover[at]) };
 }
 
 /** Stamps of one marker at all places within a pixel, made when first needed, at steps of half a pixel in size. */
 export class StampBook {
   private readonly pages = new Map<number, Stamp[]>();
+  private across = 0;
 
   constructor(private readonly marker: Marker) {}
 
-  /** Give the stamps of a diameter, FINE × FINE of them, row by row of places within the pixel. */
-  page(diameter: number): readonly Stamp[] {
+  /** Give the stamps of a diameter for sheets of a width, FINE × FINE of them, row by row of places within the pixel. */
+  page(diameter: number, across: number): readonly Stamp[] {
+    if (across !== this.across) this.pages.clear();
+    this.across = across;
     const key = Math.max(Math.round(2 * diameter), 1);
     let page = this.pages.get(key);
     if (page === undefined) {
       page = Array.from({ length: FINE * FINE }, (_, i) =>
-        makeStamp(this.marker, key / 2, ((i % FINE) + 0.5) / FINE, (Math.floor(i / FINE) + 0.5) / FINE),
+        makeStamp(this.marker, key / 2, ((i % FINE) + 0.5) / FINE, (Math.floor(i / FINE) + 0.5) / FINE, across),
       );
       this.pages.set(key, page);
     }
