@@ -91,8 +91,8 @@ class Command:
 _COEMBED = ("coembed", "pairs.csv", *LONG, "-m", "ca", "-o", "base")
 _COHORTS = ("cohorts", "samples.csv", "--label", "kind", "--id", "id", "-v", "E1", "-o", "base")
 _TRAIN = ("kg", "train", "facts", "-m", "TransE", "-k", 4, "--epochs", 4, "--every", 1, "-o", "kg")
-_TUNE = ("kg", "tune", *_TRAIN[2:9], "--hold-out", "1,1", "-o", "out", "-g")
-_FIT = ("network", "fit", "--words", "pairs.csv", *LONG, "links.csv", "-o", "out")
+_TUNE = ("kg", "tune", *_TRAIN[2:9], "--hold-out", "0.2,0.2", "-o", "out", "-g")
+_FIT = ("network", "fit", "pairs.csv", "links.csv", *LONG, "-o", "out")
 COMMANDS = [
     Command("coembed", (*_COEMBED[:-1], "out"), (*_COEMBED[:-1], "out", "-k", 1), "out", _map),
     Command("cohorts", (*_COHORTS[:-1], "out"), (*_COHORTS[:-1], "out", "--alpha", 0.5), "out", _map),

@@ -101,7 +101,7 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
         ],
     ),
     "network": (
-        ["network", "fit", "--words", "pairs.csv", *LONG, "links.csv", "-m", "contents", "-o", "out"],
+        ["network", "fit", "pairs.csv", "links.csv", *LONG, "-m", "contents", "-o", "out"],
         ["-k", "--hold-out", "--perplexity", "--direction", "--from", "--to", "-p", "--layout"],
     ),
     "kg train": (
@@ -185,7 +185,7 @@ def test_options(name: str, scene: Path, capsys: Any, monkeypatch: Any, data: st
 
 _WIDE = "name,x,y\na,1,0\nb,2,3\n"
 _TRAIN = ["-m", "TransE", "-k", "3", "--epochs", "2", "-o", "out"]
-_FIT = ["network", "fit", "--words", "pairs.csv", *LONG]
+_FIT = ["network", "fit", *LONG, "pairs.csv"]
 TABLES = {
     "coembed": ("t.csv", PAIRS, ["coembed", "t.csv", *LONG, "-m", "ca", "-o", "out"]),
     "coembed wide": ("w.csv", _WIDE, ["coembed", "w.csv", "-m", "ca", "-k", "1", "-o", "out"]),
