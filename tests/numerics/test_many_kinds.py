@@ -11,6 +11,7 @@ import pytest
 from relscape.errors import RelscapeWarning
 from relscape.maps import Group, Map
 from relscape.models.multi_code import MultiCODE
+from relscape.plot import save_picture
 
 KINDS = 10_000
 
@@ -33,7 +34,7 @@ def test_questions(crowd: Map) -> None:
 def test_pictures(crowd: Map, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelscapeWarning)
-        crowd.plot(tmp_path / "p.svg", labels=10)
+        save_picture(crowd.plot(labels=10), tmp_path / "p.svg")
     assert 0 < (tmp_path / "p.svg").stat().st_size < 30_000_000
 
 

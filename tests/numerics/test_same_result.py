@@ -94,7 +94,7 @@ def test_threads_on_tables_large_enough_to_share(name: str, relation: Any) -> No
 @pytest.mark.parametrize("name", [*SPECTRAL, *ITERATED])
 def test_storage_precision_and_order(name: str, relation: Any) -> None:
     exact = name in SPECTRAL
-    settings = {"max_iterations": 500, "ridge": 1e-2}
+    settings = {"max_iterations": 2000}
     rows = _fitted(name, relation, **settings).row_embedding_
     sparse = _fitted(name, csr_array(relation), **settings).row_embedding_
     _close(sparse, rows, 1e-8 if exact else 1e-3)
@@ -103,6 +103,11 @@ def test_storage_precision_and_order(name: str, relation: Any) -> None:
     order = np.random.default_rng(0).permutation(200)
     turned = _fitted(name, relation[order], **settings).row_embedding_
     _close(turned, rows[order], 1e-8 if exact else 1e-3)
+
+
+def _unit(places: Any) -> Any:
+    """Bring a map to width 1: a factor of the weights may stretch it as a whole."""
+    return places / np.abs(places).max()
 
 
 FREE_OF_SCALE = ("ca", "bgp", "mutual")
@@ -118,7 +123,7 @@ def test_weights_of_any_scale_are_right_or_refused(name: str, factor: float) -> 
         model = quick(name).fit(relation * factor)
         assert np.isfinite(model.row_embedding_).all()
         if name in FREE_OF_SCALE:
-            _close(model.row_embedding_, usual, 1e-8)
+            _close(_unit(model.row_embedding_), _unit(usual), 1e-8)
 
 
 @pytest.mark.parametrize("name", [*methods("cohorts"), *methods("network"), *methods("projection")])

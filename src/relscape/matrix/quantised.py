@@ -79,7 +79,10 @@ class QuantisedRelation:
         return float(np.sqrt(np.mean(np.square(difference, dtype=np.float64))))
 
     def _squared_distances(self, rows: FloatArray, columns: FloatArray) -> FloatArray:
+        """Give squares up to a common power of two, by which they neither overflow nor vanish."""
+        largest = max(np.abs(rows).max(initial=0.0), np.abs(columns).max(initial=0.0))
+        exponent = int(np.frexp(largest)[1])
         squares = np.zeros(self._i.size)
         for q in range(rows.shape[1]):
-            squares += (rows[self._i, q] - columns[self._j, q]) ** 2
+            squares += np.ldexp(rows[self._i, q] - columns[self._j, q], -exponent) ** 2
         return squares

@@ -13,6 +13,8 @@ from relscape.protocols import IntArray, SparseArray
 
 __all__ = ["adjacency", "both_ways", "needed", "present_words", "whole_counts"]
 
+_MOST_TOKENS = 2**30  # of which each takes eight bytes, and time
+
 
 def needed(V: Features | None, pairs: IntArray, model: str) -> tuple[Any, IntArray]:
     """Give contents, and links both ways; refuse where there are none, or everything is linked."""
@@ -44,6 +46,11 @@ def whole_counts(V: Any, model: str) -> SparseArray:
         raise DataError(
             f"X has {_first(table, wrong)}; {model} reads word counts: whole numbers from 0. Give the counts "
             "rather than tf-idf or scaled values."
+        )
+    if table.data.sum() > _MOST_TOKENS:
+        raise DataError(
+            f"X counts {table.data.sum():.3g} words; {model} goes over each of them and takes at most "
+            f"{_MOST_TOKENS:,}. Give fewer documents, or scale the counts down."
         )
     return table
 
