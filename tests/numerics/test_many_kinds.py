@@ -31,10 +31,12 @@ def test_questions(crowd: Map) -> None:
     assert crowd.to_frame().num_rows == KINDS
 
 
-def test_pictures(crowd: Map, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kinds", [500, pytest.param(KINDS, marks=pytest.mark.long)])
+def test_pictures(crowd: Map, tmp_path: Path, kinds: int) -> None:
+    some = Map([crowd.group(kind) for kind in crowd.groups[:kinds]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelscapeWarning)
-        save_picture(crowd.plot(labels=10), tmp_path / "p.svg")
+        save_picture(some.plot(labels=10), tmp_path / "p.svg")
     assert 0 < (tmp_path / "p.svg").stat().st_size < 30_000_000
 
 

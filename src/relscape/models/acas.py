@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from relscape import progress
-from relscape.errors import ParameterError
+from relscape.errors import DataError, ParameterError
 from relscape.matrix.operators import ScaledRelation
 from relscape.matrix.quantised import ALL_PAIRS, SAMPLE, QuantisedRelation
 from relscape.matrix.scaling import p_norms, power, relation_norms
@@ -24,6 +24,7 @@ STEP = 0.1
 ALPHA_SIZE, BETA_SIZE = 51, 21  # α 0 … 5, β 0 … 2
 _PATTERN = (8, 3, 1)
 _STARTS = ((5, 10), (5, 0), (0, 10))  # CA's, BGP's and LSI's α and β
+_LARGEST_SUM = 1e55  # whose fifth power, the largest α, still is a number
 
 
 class ACAS(CoEmbeddingModel):
@@ -82,6 +83,12 @@ class ACAS(CoEmbeddingModel):
 
     def _embed(self, relation: RelationOperator) -> None:
         fixed = self._fixed()
+        sums = np.concatenate([self.row_degrees_, self.column_degrees_])
+        if not (sums[sums > 0].min() >= 1 / _LARGEST_SUM and sums.max() <= _LARGEST_SUM):
+            raise DataError(
+                f"weights sum to between {sums[sums > 0].min():.3g} and {sums.max():.3g}, whose powers are "
+                f"beyond computing; scale them to lie between {1 / _LARGEST_SUM:g} and {_LARGEST_SUM:g}."
+            )
         shapes = _Shapes(relation, self.n_components)
         self.search_trace_: list[dict[str, float]] = []
         self.quantised_loss_ = float("nan")

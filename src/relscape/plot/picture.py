@@ -140,6 +140,8 @@ def _draw_layer(axes: Axes, layer: _Layer, theme: Theme) -> None:
     points, coloring = layer.group.drawn, layer.coloring
     canvas.draw_points(axes, points, coloring.colors, layer.marker, layer.inside, coloring.opacity)
     named = layer.labelled
+    if not np.size(points[named]):
+        return
     axes.scatter(
         points[named, 0],
         points[named, 1],
