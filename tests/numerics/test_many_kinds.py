@@ -31,7 +31,7 @@ def test_questions(crowd: Map) -> None:
     assert crowd.to_frame().num_rows == KINDS
 
 
-@pytest.mark.parametrize("kinds", [500, pytest.param(KINDS, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kinds", [100, pytest.param(1000, marks=pytest.mark.long)])
 def test_pictures(crowd: Map, tmp_path: Path, kinds: int) -> None:
     some = Map([crowd.group(kind) for kind in crowd.groups[:kinds]])
     with warnings.catch_warnings():
