@@ -92,6 +92,8 @@ class ACAS(CoEmbeddingModel):
         shapes = _Shapes(relation, self.n_components)
         self.search_trace_: list[dict[str, float]] = []
         self.quantised_loss_ = float("nan")
+        if "alpha" not in fixed:
+            _check_powers(np.concatenate([self.row_degrees_, self.column_degrees_]))
         if len(fixed) < 3:
             fixed = self._choose(relation, shapes, fixed)
         self.parameters_ = fixed
@@ -180,6 +182,16 @@ class ACAS(CoEmbeddingModel):
         scale = power(norms, -0.5 - self.parameters_["alpha"])
         scale[np.asarray(seen.sum(axis=1)).ravel() == 0] = np.nan
         return np.asarray(seen @ loadings) * scale[:, None]
+
+
+def _check_powers(sums: FloatArray) -> None:
+    """Refuse weights whose powers, up to the largest α that is tried, are beyond computing."""
+    used = sums[sums > 0]
+    if not (used.min() >= 1 / _LARGEST_SUM and used.max() <= _LARGEST_SUM):
+        raise DataError(
+            f"weights sum to between {used.min():.3g} and {used.max():.3g}, whose powers are beyond "
+            f"computing; scale them to lie between {1 / _LARGEST_SUM:g} and {_LARGEST_SUM:g}, or give alpha."
+        )
 
 
 def _at(point: tuple[int, int], fixed: dict[str, float]) -> dict[str, float]:
