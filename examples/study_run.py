@@ -55,7 +55,8 @@ min_degree = 20
 method = "multicode"
 relations = ["words", "stands_in"]
 min_degree = 10
-max_iterations = 30
+ridge = 0.01
+tolerance = 0.001
 
 [models.chapters]
 method = "cohorts"

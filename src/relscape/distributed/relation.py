@@ -41,13 +41,10 @@ class DistributedRelation:
 
     Attributes
     ----------
-    shape : tuple of int
     n_stored : int
         Number of entries that are stored.
     fingerprint : str
         Digest of the content, the same on any cluster.
-    traffic : Traffic
-        Rounds, and bytes that went between this process and the workers.
     """
 
     def __init__(
