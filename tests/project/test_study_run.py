@@ -322,7 +322,7 @@ def test_keys_of_the_families_are_no_parameters_of_methods():
             r"\[models.m\] links: 'words' joins 'page' and 'word'",
         ),
         ('[models.m]\nmethod = "cova"\nmetric = "far"\n', r"no metric 'far' in .*\[models.m\]"),
-        ('[models.m]\nmethod = "network"\nhold_out = 2\n', r"\[models.m\] hold_out: 2 is a number"),
+        ('[models.m]\nmethod = "network"\nhold_out = 2\n', r"\[models.m\] hold_out: 2 is not a number"),
         (
             '[models.m]\nmethod = "network"\nundirected = 1\n',
             r"undirected: 1 is a number; expected true or false",

@@ -83,12 +83,6 @@ class ACAS(CoEmbeddingModel):
 
     def _embed(self, relation: RelationOperator) -> None:
         fixed = self._fixed()
-        sums = np.concatenate([self.row_degrees_, self.column_degrees_])
-        if not (sums[sums > 0].min() >= 1 / _LARGEST_SUM and sums.max() <= _LARGEST_SUM):
-            raise DataError(
-                f"weights sum to between {sums[sums > 0].min():.3g} and {sums.max():.3g}, whose powers are "
-                f"beyond computing; scale them to lie between {1 / _LARGEST_SUM:g} and {_LARGEST_SUM:g}."
-            )
         shapes = _Shapes(relation, self.n_components)
         self.search_trace_: list[dict[str, float]] = []
         self.quantised_loss_ = float("nan")
