@@ -31,13 +31,17 @@ def test_questions(crowd: Map) -> None:
     assert crowd.to_frame().num_rows == KINDS
 
 
-@pytest.mark.parametrize("kinds", [100, pytest.param(1000, marks=pytest.mark.long)])
-def test_pictures(crowd: Map, tmp_path: Path, kinds: int) -> None:
-    some = Map([crowd.group(kind) for kind in crowd.groups[:kinds]])
+def test_pictures(crowd: Map, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelscapeWarning)
-        save_picture(some.plot(labels=10), tmp_path / "p.svg")
-    assert 0 < (tmp_path / "p.svg").stat().st_size < 30_000_000
+        picture = crowd.plot(labels=10)
+        save_picture(picture, tmp_path / "p.svg")
+    clouds = [np.asarray(cloud.get_offsets()) for cloud in picture.axes[0].collections]
+    assert len(clouds) < 30  # one a marker, and one for the named ones, not one a kind
+    assert sum(len(cloud) for cloud in clouds) > 0.9 * KINDS
+    assert 0 < (tmp_path / "p.svg").stat().st_size < 5_000_000
+    (key,) = picture.legends
+    assert key.get_texts()[-1].get_text() == f"and {KINDS - len(key.get_texts()) + 1:,} more kinds"
 
 
 def test_files_for_other_programs(crowd: Map, tmp_path: Path) -> None:
@@ -51,9 +55,10 @@ def test_pages(crowd: Map, tmp_path: Path) -> None:
     assert (tmp_path / "p.html").stat().st_size < 30_000_000
 
 
-@pytest.mark.long
-def test_maps_on_disk(crowd: Map, tmp_path: Path) -> None:
-    assert Map.load(crowd.save(tmp_path / "map")).groups == crowd.groups
+@pytest.mark.parametrize("kinds", [500, pytest.param(KINDS, marks=pytest.mark.long)])  # a file each
+def test_maps_on_disk(crowd: Map, tmp_path: Path, kinds: int) -> None:
+    some = Map([crowd.group(kind) for kind in crowd.groups[:kinds]])
+    assert Map.load(some.save(tmp_path / "map")).groups == some.groups
 
 
 @pytest.mark.parametrize("kinds", [300, pytest.param(KINDS, marks=pytest.mark.long)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BOTTOM",
     "TOP",
+    "Cloud",
     "caption_axes",
     "checked_size",
     "dot_area",
@@ -84,18 +86,28 @@ def dot_area(count: int) -> float:
     return float(np.clip(40.0 * (60.0 / max(count, 1)) ** 0.42, 3.2, 40.0))
 
 
-def draw_points(
-    axes: Axes, points: FloatArray, colors: FloatArray, marker: str, inside: BoolArray, opacity: float = 1.0
-) -> None:
-    """Draw a cloud, its points mixed so that no class covers another."""
-    n = len(points)
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """Points that belong together: where they are, their colours, and which of them are in the frame."""
+
+    points: FloatArray
+    colors: FloatArray
+    inside: BoolArray
+    opacity: float = 1.0
+
+
+def draw_points(axes: Axes, marker: str, *clouds: Cloud) -> None:
+    """Draw the clouds that share a marker as one, its points mixed so that no class covers another."""
+    n = sum(len(cloud.points) for cloud in clouds)
     mixed = np.random.default_rng(0).permutation(n)
-    order = mixed[inside[mixed]]
+    order = mixed[np.concatenate([cloud.inside for cloud in clouds])[mixed]]
+    points = np.concatenate([cloud.points for cloud in clouds])[order]
+    opacity = np.concatenate([np.full(len(cloud.points), cloud.opacity) for cloud in clouds])[order]
     axes.scatter(
-        points[order, 0],
-        points[order, 1],
+        points[:, 0],
+        points[:, 1],
         s=dot_area(n),
-        c=colors[order],
+        c=np.concatenate([cloud.colors for cloud in clouds])[order],
         marker=marker,
         alpha=float(np.clip((600.0 / max(n, 1)) ** 0.22, 0.32, 0.9)) * opacity,
         linewidths=0,

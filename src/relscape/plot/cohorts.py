@@ -99,7 +99,7 @@ def draw_cohorts(
     corners = canvas.set_frame(figure, axes, _corners(samples.drawn, cohorts.drawn, full))
     inside = frame.inside(samples.drawn, corners)
     colors = np.where(pale[:, None], _faded(coloring.colors, theme), coloring.colors)
-    canvas.draw_points(axes, samples.drawn, colors, "o", inside)
+    canvas.draw_points(axes, "o", canvas.Cloud(samples.drawn, colors, inside))
     links = _links(samples, codes, cohorts, k)
     if links is not None:
         _draw_links(axes, links, cohorts.drawn, theme)

@@ -50,7 +50,8 @@ class Coloring:
 
 def color_by_kind(groups: Sequence[Group], order: Sequence[str]) -> list[Coloring]:
     """Give every kind the colour of its place on the map, the same from picture to picture."""
-    bases = [KIND_COLORS[order.index(group.kind) % len(KIND_COLORS)] for group in groups]
+    place = {kind: at for at, kind in enumerate(order)}
+    bases = [KIND_COLORS[place[group.kind] % len(KIND_COLORS)] for group in groups]
     return [_plain(group, base) for group, base in zip(groups, bases, strict=True)]
 
 

@@ -78,13 +78,7 @@ class Legend:
 
 def make_legend(styles: Sequence[Style], color: str | None, tall: float, theme: Theme) -> Legend:
     """Say what the legend holds, so that it fits into ``tall`` inches where it can."""
-    kinds = _Block(
-        "",
-        [
-            (marker, coloring.base, f"{plain_text(group.kind, 16)} ({len(group):,})")
-            for group, marker, coloring in styles
-        ],
-    )
+    kinds = _Block("", _kind_entries(styles, tall, theme))
     told = next((style for style in styles if style[2].classes or style[2].scale), None)
     if told is None or color is None:
         return Legend([kinds], None, "", theme)
@@ -97,6 +91,23 @@ def make_legend(styles: Sequence[Style], color: str | None, tall: float, theme: 
         if block.height <= left:
             break
     return Legend([kinds, block], None, "", theme)
+
+
+def _kind_entries(styles: Sequence[Style], tall: float, theme: Theme) -> list[tuple[str, str, str]]:
+    """List the kinds; of more than the picture is tall for, the largest, and how many others there are."""
+    room = max(2, int(tall / LINE))
+    if len(styles) <= room:
+        shown = list(styles)
+    else:
+        largest = sorted(range(len(styles)), key=lambda at: -len(styles[at][0]))[: room - 1]
+        shown = [styles[at] for at in sorted(largest)]
+    entries = [
+        (marker, coloring.base, f"{plain_text(group.kind, 16)} ({len(group):,})")
+        for group, marker, coloring in shown
+    ]
+    if len(shown) < len(styles):
+        entries.append(("", theme.other, f"and {len(styles) - len(shown):,} more kinds"))
+    return entries
 
 
 def with_remark(legend: Legend, marker: str, color: str, text: str) -> Legend:

@@ -95,8 +95,7 @@ def draw_map(
     corners = canvas.set_frame(figure, axes, frame.limits(drawn, full))
     layers = _layers(styles, texts.label_counts(labels, groups), corners)
     joined = lines.lines_caption(lines.draw_lines(axes, relations, groups, theme), relations)
-    for layer in sorted(layers, key=lambda layer: (layer.coloring.opacity, -len(layer.group))):
-        _draw_layer(axes, layer, theme)
+    _draw_layers(axes, layers, theme)
     canvas.caption_axes(axes, map_, theme)
     shown = _write_labels(axes, layers, longest, theme)
     key.draw(figure, canvas.TOP)
@@ -121,7 +120,8 @@ def _styles(map_: Map, groups: list[Group], color: str | None, theme: Theme) -> 
             known = sorted({name for group in groups for name in group.fields})
             raise UnknownNameError("field", color, known, "the kinds of the picture")
         colorings = color_by_field(groups, color, theme)
-    markers = [MARKERS[map_.groups.index(group.kind) % len(MARKERS)] for group in groups]
+    place = {kind: at for at, kind in enumerate(map_.groups)}
+    markers = [MARKERS[place[group.kind] % len(MARKERS)] for group in groups]
     return list(zip(groups, markers, colorings, strict=True))
 
 
@@ -135,23 +135,29 @@ def _layers(styles: list[legend.Style], counts: dict[str, int], corners: FloatAr
     return layers
 
 
-def _draw_layer(axes: Axes, layer: _Layer, theme: Theme) -> None:
-    """Draw one kind: all points, the named ones once more on top."""
-    points, coloring = layer.group.drawn, layer.coloring
-    canvas.draw_points(axes, points, coloring.colors, layer.marker, layer.inside, coloring.opacity)
-    named = layer.labelled
-    if not np.size(points[named]):
-        return
-    axes.scatter(
-        points[named, 0],
-        points[named, 1],
-        s=max(canvas.dot_area(len(points)), 14.0),
-        c=coloring.colors[named],
-        marker=layer.marker,
-        edgecolors=theme.paper,
-        linewidths=0.6,
-        zorder=4,
-    )
+def _draw_layers(axes: Axes, layers: list[_Layer], theme: Theme) -> None:
+    """Draw all kinds, those of one marker in one go: all points, the named ones once more on top."""
+    alike: dict[str, list[_Layer]] = {}
+    for layer in sorted(layers, key=lambda layer: (layer.coloring.opacity, -len(layer.group))):
+        alike.setdefault(layer.marker, []).append(layer)
+    for marker, some in alike.items():
+        clouds = [canvas.Cloud(x.group.drawn, x.coloring.colors, x.inside, x.coloring.opacity) for x in some]
+        canvas.draw_points(axes, marker, *clouds)
+        named = [layer for layer in some if layer.labelled.size]
+        if not named:
+            continue
+        points = np.concatenate([layer.group.drawn[layer.labelled] for layer in named])
+        areas = [max(canvas.dot_area(len(layer.group)), 14.0) for layer in named]
+        axes.scatter(
+            points[:, 0],
+            points[:, 1],
+            s=np.repeat(areas, [layer.labelled.size for layer in named]),
+            c=np.concatenate([layer.coloring.colors[layer.labelled] for layer in named]),
+            marker=marker,
+            edgecolors=theme.paper,
+            linewidths=0.6,
+            zorder=4,
+        )
 
 
 def _write_labels(axes: Axes, layers: list[_Layer], longest: int | None, theme: Theme) -> int:

@@ -107,9 +107,11 @@ def _checked(count: Any) -> int:
 def _shared(total: int, groups: Sequence[Group]) -> dict[str, int]:
     counts = {group.kind: 0 for group in groups}
     weights = {group.kind: _readable(group) for group in groups}
-    for group in sorted(groups, key=lambda g: len(g) / weights[g.kind]):
-        left = sum(weights[kind] for kind in weights)
-        counts[group.kind] = min(len(group), round(total * weights.pop(group.kind) / left))
+    smallest_first = sorted(groups, key=lambda g: len(g) / weights[g.kind])
+    shares = np.array([weights[group.kind] for group in smallest_first])
+    left = np.cumsum(shares[::-1])[::-1]  # the weight of a kind and those after it
+    for group, part in zip(smallest_first, (shares / left).tolist(), strict=True):
+        counts[group.kind] = min(len(group), round(total * part))
         total -= counts[group.kind]
     return counts
 
