@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from relscape import Map
+
 PAIRS = [
     ("d1", "cat", 3),
     ("d1", "dog", 1),
@@ -76,6 +78,35 @@ def test_samples_links_and_facts(relscape, address):
     kg = ("kg", "train", address, "--query", "select * from facts", "-k", "4", "--epochs", "2", "-o", "kg")
     made = secretless(relscape(*kg), "kg")
     assert made.code == 0, made.err
+
+
+def test_networks_by_query(relscape, address):
+    documents = ("--from", address, "--query", "select name, side, f1 from samples", "--features", "f1")
+    links = ("--link-query", "select b, a from links", "--source", "a", "--target", "b")
+    made = secretless(relscape("network", *documents, *links, "-k", "2", "-o", "n"), "n")
+    assert made.code == 0, made.err
+    beside = relscape("network", *documents, f"{address}#links", "-k", "2", "-o", "m")
+    assert beside.code == 0, beside.err
+    one, other = (Map.load(place) for place in "nm")
+    assert (one.coordinates("sample") == other.coordinates("sample")).all()
+    assert set(one.group("sample").fields) >= {"side", "links out"}
+    alone = secretless(
+        relscape("network", "-m", "links", *documents[:2], *links[:2], "-k", "2", "-o", "a"), "a"
+    )
+    assert alone.code == 0, alone.err
+    assert relscape("network", "-m", "links", "--from", f"{address}#links", "-k", "2", "-o", "b").code == 0
+    asked = secretless(relscape("network", "suggest", "n", *documents[:4]))
+    assert asked.code == 0, asked.err
+    assert "s1 may link to" in asked.out
+    scored = secretless(relscape("network", "score", "n", "--from", address, "--query", links[1], *links[2:]))
+    assert scored.code == 0, scored.err
+
+
+def test_the_next_command_asks_the_same(relscape, address):
+    asked = "select head, relation, tail from facts where head <> 'nobody' and tail <> 'nobody at all'"
+    seen = secretless(relscape("kg", "inspect", "--from", address, "--query", asked))
+    assert seen.code == 0, seen.err
+    assert asked in seen.out.replace("'\"'\"'", "'")
 
 
 def test_a_project_of_databases(relscape, address, tmp_path):

@@ -116,7 +116,9 @@ def test_columns_of_links_and_both_ways(files):
     Path("cites.csv").write_text("year,cited,citing\n" + rows)
     text = ("--text", "abstract", "--id", "doc")
     assert (
-        files("network", "docs.csv", "cites.csv", "--from", "citing", "--to", "cited", *text, *QUICK).code
+        files(
+            "network", "docs.csv", "cites.csv", "--source", "citing", "--target", "cited", *text, *QUICK
+        ).code
         == 0
     )
     out = rs.Map.load("map").relations["links"].matrix
@@ -343,9 +345,9 @@ def test_links_are_drawn(files, made):
         (("docs.csv", "nowhere.csv"), ("nowhere.csv",)),
         (("nowhere.csv", "links.csv"), ("nowhere.csv",)),
         (("docs.csv", "links.csv"), ("no column of numbers", "--text")),
-        (("table.csv", "links.csv", "--from", "to", "--to", "to"), ("'to'", "two columns", "--from")),
-        (("table.csv", "links.csv", "--to", "from"), ("'from'", "two columns")),
-        (("table.csv", "links.csv", "--from", "source"), ("source", "links.csv")),
+        (("table.csv", "links.csv", "--source", "to", "--target", "to"), ("'to'", "two columns", "--source")),
+        (("table.csv", "links.csv", "--target", "from"), ("'from'", "two columns")),
+        (("table.csv", "links.csv", "--source", "sourse"), ("sourse", "links.csv")),
         (("table.csv", "links.csv", "-m", "magic"), ("magic", "network")),
         (("table.csv", "links.csv", "--direction", "up"), ("direction='up'",)),
         (("table.csv", "links.csv", "--layout", "spiral"), ("spiral", "pca")),
@@ -357,7 +359,7 @@ def test_links_are_drawn(files, made):
         (("docs.csv", "links.csv", "--words", "words.csv", "--text", "abstract"), ("--text", "--words")),
         (("docs.csv", "links.csv", "--words", "links.csv"), ("none of the 24 documents",)),
         (("table.csv", "links.csv", "--dataset", "stdlib"), ("not both",)),
-        (("--dataset", "stdlib", "--from", "a"), ("--from", "stdlib")),
+        (("--dataset", "stdlib", "--source", "a"), ("--source", "stdlib")),
         (("--dataset", "smoking"), ("0 relations within one kind",)),
         (("--dataset", "stlib"), ("stlib", "stdlib")),
     ],

@@ -84,3 +84,59 @@ def test_what_a_cluster_cannot_do_is_said(relscape, parts):
     assert "--min-degree cannot be followed there" in done.err
     done = relscape("coembed", parts, *LONG, "--workers", 1, "-m", "multicode")
     assert "maps two kinds" in done.err
+
+
+@pytest.fixture
+def address():
+    """A scheduler of two workers, all in this process."""
+    from dask.distributed import Client
+
+    with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+        yield client.scheduler.address
+
+
+@pytest.fixture
+def facts(tmp_path):
+    """A graph in Parquet: training facts in a folder of two files, test facts in one file."""
+    rows = [(f"p{i}{j}", "east", f"p{i}{j + 1}") for i in range(5) for j in range(4)]
+    rows += [(f"p{i}{j}", "south", f"p{i + 1}{j}") for i in range(4) for j in range(5)]
+    folder = tmp_path / "facts"
+    (folder / "train").mkdir(parents=True)
+    names = ("head", "relation", "tail")
+    for place, part in (("train/0", rows[:20]), ("train/1", rows[20:]), ("test", [("p00", "east", "p44")])):
+        table = dict(zip(names, map(list, zip(*part, strict=True)), strict=True))
+        pq.write_table(pa.table(table), folder / f"{place}.parquet")
+    return folder
+
+
+TRAINING = ("--model", "TransE", "-k", 6, "-p", "n_batches=4", "--every", 2)
+
+
+def test_a_knowledge_graph_is_read_trained_and_ranked_on_a_cluster(relscape, facts, address):
+    there = ("--cluster", address)
+    done = relscape("kg", "train", facts, *TRAINING, "--epochs", 4, "--parts", 4, *there, "--json")
+    assert done.code == 0, done.err
+    assert done.json["epochs"] == 4
+    ranked = relscape("kg", "rank", "kg", *there, "--json")
+    assert ranked.code == 0, ranked.err
+    assert ranked.json == relscape("kg", "rank", "kg", "--json").json
+    unbroken = relscape("kg", "train", facts, *TRAINING, "--epochs", 6, "--parts", 4, *there, "-o", "six")
+    assert unbroken.code == 0, unbroken.err
+    done = relscape("kg", "resume", "kg", "--epochs", 6)
+    assert done.code == 1
+    assert "a training on a cluster, in 4 parts" in done.err
+    done = relscape("kg", "resume", "kg", "--epochs", 6, *there)
+    assert done.code == 0, done.err
+    models = [rs.KGEmbedding.load(place) for place in ("kg", "six")]
+    np.testing.assert_array_equal(models[0].params_["entities"], models[1].params_["entities"])
+    assert len(models[0].train_) == 40
+    assert models[0].n_parts_ == 4
+
+
+def test_what_a_cluster_cannot_do_with_a_knowledge_graph(relscape, facts, address):
+    done = relscape("kg", "train", facts, "--parts", 4)
+    assert done.code == 1
+    assert "--parts 4 is for a cluster" in done.err
+    done = relscape("kg", "train", facts, "--hold-out", "0.1,0.1", "--cluster", address)
+    assert done.code == 1
+    assert "--hold-out, --encoding and --query cannot be followed there" in done.err

@@ -395,6 +395,63 @@ def test_a_larger_file_agrees_with_pandas(
     assert (data.entities["word"].ids[matrix.col] == sums["word"].to_numpy()).all()
 
 
+@pytest.mark.parametrize("same_kind", [None, "thing"])
+@pytest.mark.parametrize("fraction", [1.0, 0.1])
+def test_pairs_that_are_summed_in_pieces(
+    tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, fraction: float, same_kind: Any
+) -> None:
+    monkeypatch.setattr("relscape.sources.scans._BATCH", 3 * 2048)  # what DuckDB gives at the least
+    monkeypatch.setattr(pairs, "_WAITING", 3000)
+    lines = [
+        (f"a{a}", f"a{b}", float(w) * fraction)
+        for a, b, w in zip(*rng.zipf(1.6, (2, 30_000)) % 90, rng.integers(1, 9, 30_000), strict=True)
+    ]
+    paths = []
+    for k, part in enumerate((lines[:9000], lines[9000:])):
+        columns = zip(*part, strict=True)
+        table = pa.table(dict(zip(("doc", "word", "n"), map(list, columns), strict=True)))
+        pq.write_table(table, tmp_path / f"{k}.parquet")
+        paths.append(tmp_path / f"{k}.parquet")
+    data = read(paths, "doc", "word", "n", same_kind=same_kind)
+    expected = {pair: weight for pair, weight in summed(lines).items() if weight}
+    found = entries(data)
+    assert found == (expected if fraction == 1.0 else pytest.approx(expected, rel=1e-12))
+    for kind, names in data.entities.items():
+        assert names.ids.tolist() == sorted(names.ids), kind
+    if same_kind is not None:
+        assert set(data.entities["thing"].ids) == {name for a, b, _ in lines for name in (a, b)}
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("DATE '2026-01-09' + i::INTEGER", ["2026-01-10", "2026-01-11", "2026-01-19"]),
+        ("TIMESTAMP '2026-01-01 09:59:59.5' + INTERVAL (i) SECOND", None),
+        ("(i * 1.5)::DECIMAL(9, 2)", ["1.50", "3.00", "15.00"]),
+        ("(i::HUGEINT << 70)::DECIMAL(38, 0)", None),
+        ("(i / 4)::DOUBLE", ["0.25", "0.5", "2.5"]),
+        ("(i - 2)::TINYINT", ["-1", "0", "8"]),
+        ("9223372036854775797 + i::UBIGINT", None),
+        ("i = 2", ["false", "true"]),
+        ("CASE i WHEN 1 THEN -0.0 ELSE i % 2 END::DOUBLE", ["0.0"]),
+    ],
+)
+def test_ids_of_every_type_are_sorted_as_it_sorts(
+    tmp_path: Path, sql: str, expected: list[str] | None
+) -> None:
+    import duckdb
+
+    path = tmp_path / "t.parquet"
+    lines = "unnest([10, 1, 2, 10, 1]) AS t(i)"
+    duckdb.sql(f"COPY (SELECT {sql} AS thing, 'w' AS word FROM {lines}) TO '{path}' (FORMAT parquet)")
+    data = read(path, "thing", "word")
+    found = duckdb.sql(
+        f"SELECT thing::VARCHAR, count(*) FROM '{path}' GROUP BY thing ORDER BY thing"
+    ).fetchall()
+    assert data.entities["thing"].ids.tolist() == (expected or [name for name, _ in found])
+    assert data.matrix().toarray().ravel().tolist() == [times for _, times in found]
+
+
 def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relscape.sources.scans.MEMORY", "1MB")
     path = write(tmp_path / "t.csv", long_text(lines=[(f"document {k:060d}", "w", 1) for k in range(50_000)]))
@@ -838,7 +895,7 @@ def test_excel_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_nothing_else_escapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "_ids", lambda session, _: session.rows("SELECT nonsense"))
+    monkeypatch.setattr(pairs, "_sorted_ids", lambda session, *_: session.rows("SELECT nonsense"))
     with pytest.raises(FormatError, match=r"links\.csv cannot be read"):
         read(make(tmp_path, "csv"), "doc", "word")
 

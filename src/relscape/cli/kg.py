@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from shlex import quote
 from typing import Annotated, Any
 
 import typer
 
 from relscape import progress
-from relscape.cli import kg_queries, kg_tune
+from relscape.cli import kg_queries, kg_tune, spreading
 from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.kg_source import (
+    Database,
     Dataset,
     Encoding,
     HoldOut,
@@ -21,14 +21,15 @@ from relscape.cli.kg_source import (
     Query,
     Source,
     Strict,
+    graph_named,
     load_model,
     model_of,
     read_graph,
 )
+from relscape.cli.reading import as_arguments
 from relscape.models.knowledge_state import CHECKPOINT, check_run_directory, checkpoint_in
 from relscape.models.knowledge_training import SHARES
 from relscape.project.costs import knowledge_seconds, time_told
-from relscape.sources.references import shown
 
 __all__ = ["app"]
 
@@ -57,6 +58,7 @@ Preset = Annotated[
 @app.command()
 def inspect(
     source: Source = None,
+    database: Database = None,
     query: Query = None,
     dataset: Dataset = None,
     hold_out: HoldOut = None,
@@ -71,7 +73,8 @@ def inspect(
     from relscape.data.triple_report import inspect as look
 
     with telling_warnings(strict):
-        report = look(read_graph(source, dataset, hold_out, inverse_safe, encoding, seed, query), overlap)
+        place = graph_named(source, database, query)
+        report = look(read_graph(place, dataset, hold_out, inverse_safe, encoding, seed), overlap)
     if as_json:
         print_json(report.to_dict())
         return
@@ -87,7 +90,7 @@ def inspect(
             for o in report.overlaps[:_MOST_SHOWN]
         ]
         print_table(["relation", "says as much as", "", "of one's pairs"], rows)
-    told = [quote(shown(source)) if source else f"--dataset {dataset}"]
+    told = [as_arguments([place]) if place else f"--dataset {dataset}"]
     if hold_out is not None:
         told.append(f"--hold-out {hold_out}{' --inverse-safe' if inverse_safe else ''} --seed {seed}")
     if encoding is not None:
@@ -98,6 +101,7 @@ def inspect(
 @app.command()
 def train(
     source: Source = None,
+    database: Database = None,
     query: Query = None,
     dataset: Dataset = None,
     model: ModelName = "TransPES",
@@ -111,19 +115,32 @@ def train(
     inverse_safe: InverseSafe = False,
     every: Annotated[int, typer.Option(help="Epochs between checkpoints.")] = 10,
     encoding: Encoding = None,
+    cluster: spreading.Cluster = None,
+    workers: spreading.Workers = None,
+    worker_memory: spreading.WorkerMemory = None,
+    parts: spreading.Parts = None,
     output: Output = Path("kg"),
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """Train a model; it can be stopped, even killed, and taken up again with 'kg resume'."""
     started = time.perf_counter()
-    with telling_warnings(strict):
+    with telling_warnings(strict), spreading.cluster_client(cluster, workers, worker_memory) as client:
         estimator = model_of(model, dimensions, epochs, preset, jobs, seed, param or [])
         estimator.check()
         check_run_directory(output)
-        graph = read_graph(source, dataset, hold_out, inverse_safe, encoding, seed, query)
-        progress.note(f"{model} of {graph!r}: {time_told(knowledge_seconds(estimator, len(graph.train)))}")
-        progress.note(f"checkpoints are in {output / CHECKPOINT}; 'relscape kg resume {output}' goes on")
+        place = graph_named(source, database, query)
+        reading = (dataset, hold_out, inverse_safe, encoding, seed)
+        if client is None:
+            spreading.check_parts(parts)
+            graph = read_graph(place, *reading)
+            told = time_told(knowledge_seconds(estimator, len(graph.train)))
+        else:
+            graph = spreading.spread_graph(place, reading, parts, client)
+            told = "on a cluster"
+        progress.note(f"{model} of {graph!r}: {told}")
+        again = f"relscape kg resume {output}{'' if client is None else ' --workers N'}"
+        progress.note(f"checkpoints are in {output / CHECKPOINT}; '{again}' goes on")
         estimator.fit(graph, checkpoints=output / CHECKPOINT, every=every)
         estimator.save(output)
     _report(estimator, output, time.perf_counter() - started, as_json)
@@ -139,19 +156,29 @@ def resume(
         float | None, typer.Option(help="Size of steps from now on.", show_default="as begun")
     ] = None,
     jobs: Jobs = None,
+    cluster: spreading.Cluster = None,
+    workers: spreading.Workers = None,
+    worker_memory: spreading.WorkerMemory = None,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """Go on with a training from its last checkpoint, exactly as if it had not been interrupted.
 
-    With --epochs, --learning-rate or --jobs it goes on differently, and the model keeps a record of that.
+    With --epochs, --learning-rate or --jobs it goes on differently, and the model keeps a record of that. A
+    training that was begun on a cluster goes on with one, of any size.
     """
     from relscape.models.knowledge import KGEmbedding
 
     started = time.perf_counter()
-    with telling_warnings(strict):
+    with telling_warnings(strict), spreading.cluster_client(cluster, workers, worker_memory) as client:
         place = checkpoint_in(directory)
-        model = KGEmbedding.resume(place, n_epochs=epochs, learning_rate=learning_rate, n_jobs=jobs)
+        model = KGEmbedding.resume(
+            place,
+            n_epochs=epochs,
+            learning_rate=learning_rate,
+            n_jobs=jobs,
+            spread=spreading.spreader(client),
+        )
         if place.name == CHECKPOINT:
             directory = model.save(place.parent)
     _report(model, directory, time.perf_counter() - started, as_json)
@@ -161,7 +188,8 @@ def resume(
 def rank(
     directory: Directory = Path("kg"),
     file: Annotated[
-        Path | None, typer.Argument(help="A file of triples.", show_default="the test split")
+        str | None,
+        typer.Argument(help="A file of triples, or a table of a database.", show_default="the test split"),
     ] = None,
     split: Annotated[str, typer.Option(help="train, valid or test, when there is no file.")] = "test",
     ties: Annotated[str, typer.Option(help="realistic, optimistic or pessimistic.")] = "realistic",
@@ -170,16 +198,20 @@ def rank(
         bool, typer.Option(help="No entity as its own answer where training has no such fact.")
     ] = False,
     encoding: Encoding = None,
+    cluster: spreading.Cluster = None,
+    workers: spreading.Workers = None,
+    worker_memory: spreading.WorkerMemory = None,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """Rank true heads and tails among all entities: mean rank, MRR, hits."""
     from relscape.sources.triples import read_facts
 
-    with telling_warnings(strict):
+    with telling_warnings(strict), spreading.cluster_client(cluster, workers, worker_memory) as client:
         model = load_model(directory)
         triples = split if file is None else read_facts(file, encoding)
-        report = model.rank(triples, ties=ties, exclude_self_loops=exclude_self_loops)
+        settings = {"ties": ties, "exclude_self_loops": exclude_self_loops}
+        report = model.rank(triples, **settings, **spreading.counting(client))
     if as_json:
         print_json(report.to_dict())
         return

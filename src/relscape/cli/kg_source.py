@@ -9,13 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
+from relscape.cli.reading import named
 from relscape.data.triples import KnowledgeGraph
 from relscape.errors import FormatError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.models.knowledge_state import CHECKPOINT
-from relscape.sources.references import with_query
+from relscape.sources.references import shown
 from relscape.sources.triples import read_graph_files
 
 __all__ = [
+    "Database",
     "Dataset",
     "Encoding",
     "From",
@@ -25,6 +27,7 @@ __all__ = [
     "Query",
     "Source",
     "Strict",
+    "graph_named",
     "load_model",
     "model_of",
     "named_settings",
@@ -53,6 +56,12 @@ HoldOut = Annotated[
     ),
 ]
 InverseSafe = Annotated[bool, typer.Option(help="With --hold-out: all triples of two entities in one split.")]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="DATABASE", help="The same as DIR, for a database: postgresql://host/db#table."
+    ),
+]
 Query = Annotated[
     str | None, typer.Option(help="What to ask a database: head, relation, tail.", show_default=False)
 ]
@@ -62,6 +71,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result for machine
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first warning.")]
 
 
+def graph_named(source: str | None, database: str | None, query: str | None) -> str | None:
+    """Put together where a graph is: a folder or file, or a database and what to ask it."""
+    given = named([] if source is None else [source], database, query)
+    if len(given) > 1:
+        raise ParameterError(f"give either {shown(given[0])} or --from {shown(given[1])}, not both.")
+    return given[0] if given else None
+
+
 def read_graph(
     source: str | None,
     dataset: str | None = None,
@@ -69,7 +86,6 @@ def read_graph(
     inverse_safe: bool = False,
     encoding: str | None = None,
     seed: int = 0,
-    query: str | None = None,
 ) -> KnowledgeGraph:
     """Read the graph a person names: a folder, a file of triples, RDF, or a data set."""
     if (source is None) == (dataset is None):
@@ -77,8 +93,6 @@ def read_graph(
     shares = None if hold_out is None else _shares(hold_out)
     if inverse_safe and shares is None:
         raise ParameterError("--inverse-safe says how to deal triples; give --hold-out with it.")
-    if query is not None:
-        source = with_query(source or "", query)
     graph = read_graph_files(source, encoding) if source is not None else _dataset(str(dataset))
     if shares is not None:
         graph = graph.split(shares[0], shares[1], seed, inverse_safe)

@@ -9,6 +9,7 @@ import typer
 
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.kg_source import (
+    Database,
     Dataset,
     Encoding,
     HoldOut,
@@ -17,6 +18,7 @@ from relscape.cli.kg_source import (
     Query,
     Source,
     Strict,
+    graph_named,
     model_of,
     named_settings,
     plain_value,
@@ -28,6 +30,7 @@ __all__ = ["tune"]
 
 def tune(
     source: Source = None,
+    database: Database = None,
     query: Query = None,
     dataset: Dataset = None,
     grid: Annotated[
@@ -58,7 +61,8 @@ def tune(
             for name, text in named_settings(grid or [], "--grid").items()
         }
         estimator = model_of(model, dimensions, epochs, preset, jobs, seed, param or [])
-        graph = read_graph(source, dataset, hold_out, inverse_safe, encoding, seed, query)
+        place = graph_named(source, database, query)
+        graph = read_graph(place, dataset, hold_out, inverse_safe, encoding, seed)
         choice = tune_knowledge(estimator, graph, points, by=by, directory=output)
     best = output / "best"
     if as_json:

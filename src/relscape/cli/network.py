@@ -16,7 +16,7 @@ from relscape.cli import network_queries, reading
 from relscape.cli.coembed import Json, Output, Parameters, Strict, model_parameters
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.network_queries import HEADER
-from relscape.cli.network_source import LinkTable, NetworkSource, parted
+from relscape.cli.network_source import LinkTable, NetworkSource, parted, tables_named
 from relscape.cli.reading import Reading
 from relscape.errors import ParameterError, UnknownNameError, listing
 from relscape.maps import Map
@@ -61,6 +61,18 @@ def fit(
     links: Annotated[
         str | None, typer.Argument(metavar="LINKS", help="Table of links: from, to.", show_default=False)
     ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="DATABASE", help="The same as DOCS, for a database: postgresql://host/db#table."
+        ),
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option(help="What to ask the database for documents, 'select …'.")
+    ] = None,
+    link_query: Annotated[
+        str | None, typer.Option(help="What to ask it for links, instead of LINKS.", show_default=False)
+    ] = None,
     words: Annotated[
         str | None, typer.Option(help="Table of contents beside DOCS: document, word, count.")
     ] = None,
@@ -88,10 +100,10 @@ def fit(
     encoding: reading.Encoding = None,
     sheet: reading.Sheet = None,
     source: Annotated[
-        str | None, typer.Option("--from", help="Column of LINKS with who links.", show_default="the first")
+        str | None, typer.Option("--source", help="Column of LINKS with who links.", show_default="the first")
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--to", help="Column with what is linked to.", show_default="the second")
+        str | None, typer.Option("--target", help="Column with what is linked to.", show_default="the second")
     ] = None,
     undirected: Annotated[bool, typer.Option("--undirected", help="Every link goes both ways.")] = False,
     direction: Annotated[
@@ -130,7 +142,8 @@ def fit(
     """Map documents such that linked ones, and ones of like contents, are near.
 
     DOCS is a table of features, one with a column of texts (--text) or of pairs (--rows, --columns), or any
-    table of documents whose words are in another (--words). With --method links, LINKS alone will do.
+    table of documents whose words are in another (--words). With --method links, LINKS alone will do. Where
+    --from names a database for the documents, LINKS is the only file.
     """
     started = time.perf_counter()
     chosen = method(method_name, _METHODS)
@@ -139,8 +152,9 @@ def fit(
         "perplexity": perplexity,
         "row_normalize": row_normalize,
     }
-    if links is None and chosen.name == _LINKS_ALONE:
-        documents, links = None, documents
+    documents, links = tables_named(
+        (documents, links), database, query, link_query, chosen.name == _LINKS_ALONE
+    )
     contents = Reading(
         () if documents is None else (documents,),
         rows, columns, weight, text, id, min_df, max_df, stop_words, ngrams,

@@ -11,7 +11,7 @@ import typer
 from relscape.cli import reading
 from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.inspect import Json, MapPath
-from relscape.cli.network_source import LinkTable, model_of
+from relscape.cli.network_source import LinkTable, model_of, tables_named
 from relscape.cli.newcomers import new_samples
 from relscape.cli.reading import Reading
 from relscape.errors import ParameterError
@@ -28,8 +28,13 @@ _MOST_SHOWN = 20
 def suggest(
     map_path: MapPath,
     targets: Annotated[
-        list[str], typer.Argument(metavar="DOC|FILE", help="Documents of the map, or a file of new ones.")
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="DOC|FILE", help="Documents of the map, or a file of new ones.", show_default=False
+        ),
+    ] = None,
+    database: reading.From = None,
+    query: reading.Query = None,
     top: Annotated[int, typer.Option("--top", "-n", help="How many links for each.")] = 10,
     incoming: Annotated[
         bool | None,
@@ -57,6 +62,9 @@ def suggest(
     with telling_warnings():
         joint = Map.load(map_path)
         model = model_of(joint, map_path)
+        targets = list(reading.named(targets, database, query))
+        if not targets:
+            raise ParameterError("name documents of the map, or new ones: files, or --from a database.")
         source = Reading(tuple(targets), rows, columns, weight, text, id, encoding=encoding, sheet=sheet)
         if _are_files(targets, joint):
             if known:
@@ -155,12 +163,21 @@ def _line(link: SuggestedLink) -> tuple[str, str, str, str]:
 
 def score(
     map_path: MapPath,
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Table of links: from, to.")],
+    links: Annotated[
+        str | None, typer.Argument(metavar="LINKS", help="Table of links: from, to.", show_default=False)
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="DATABASE", help="The same, for a database: postgresql://host/db#table."
+        ),
+    ] = None,
+    query: reading.Query = None,
     source: Annotated[
-        str | None, typer.Option("--from", help="Column with who links.", show_default="the first")
+        str | None, typer.Option("--source", help="Column with who links.", show_default="the first")
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--to", help="Column with what is linked to.", show_default="the second")
+        str | None, typer.Option("--target", help="Column with what is linked to.", show_default="the second")
     ] = None,
     undirected: Annotated[bool, typer.Option("--undirected", help="Every link goes both ways.")] = False,
     filtered: Annotated[
@@ -174,7 +191,10 @@ def score(
     with telling_warnings():
         joint = Map.load(map_path)
         model = model_of(joint, map_path)
-        table = LinkTable(links, source, target, undirected, encoding)
+        _, place = tables_named((links,), database, query, None, links_alone=True)
+        if place is None:
+            raise ParameterError("name the table of links: a file, or --from a database.")
+        table = LinkTable(place, source, target, undirected, encoding)
         pairs = table.between(model.row_entities_, table.read())
         report = model.rank(pairs, ties=ties)
     n = len(model.row_entities_)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from relscape.cli.reading import Reading, load_dataset
+from relscape.cli.reading import Reading, load_dataset, named
 from relscape.cli.samples import read_samples
 from relscape.data import EntitySet, RelationalData
 from relscape.data.labels import match
@@ -22,13 +22,48 @@ from relscape.maps import Map
 from relscape.models.registry import methods, revive
 from relscape.project.given_samples import Samples
 from relscape.protocols import IntArray
-from relscape.sources.references import public_name
+from relscape.sources.references import is_database, public_name, shown, with_query
 
-__all__ = ["LinkTable", "NetworkSource", "has_network", "model_of", "parted"]
+__all__ = ["LinkTable", "NetworkSource", "has_network", "model_of", "parted", "tables_named"]
 
 _KIND = "document"
 # Data sets whose links run from what is cited to what cites it, as their publishers store them.
 _CITED_FIRST = ("cora", "citeseer", "webkb")
+
+
+def tables_named(
+    files: Sequence[str | None],
+    database: str | None,
+    query: str | None,
+    link_query: str | None,
+    links_alone: bool,
+) -> tuple[str | None, str | None]:
+    """Tell where documents and links are; with ``links_alone`` a single table is one of links.
+
+    A database stands for the documents, or with ``link_query`` for the links as well: then what it is asked
+    for documents is its table or ``query``, or nothing where links will do alone.
+    """
+    given = [file for file in files if file is not None]
+    if database is not None and not is_database(database):
+        raise ParameterError(
+            f"--from {database}: expected a database, as in postgresql://host/db#table. The columns of LINKS "
+            "are named with --source and --target."
+        )
+    if link_query is not None:
+        if database is None:
+            raise ParameterError("--link-query asks the database of --from; name that, or LINKS.")
+        if given:
+            raise ParameterError(f"--link-query tells where links are, and so does {shown(given[-1])}.")
+        place = str(database).partition("#")[0]
+        asked = query is not None or place != database
+        documents = named((), database, query)[0] if asked or not links_alone else None
+        return documents, with_query(place, link_query)
+    given = [*named((), database, query), *given]
+    if len(given) > 2:
+        raise ParameterError(f"--from {shown(given[0])} stands for DOCS: name LINKS besides, and no more.")
+    if links_alone and len(given) == 1:
+        return None, given[0]
+    return given[0] if given else None, given[1] if len(given) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -50,14 +85,16 @@ class LinkTable:
 
         if form_of(self.path) == "graph":
             if self.source or self.target or self.encoding:
-                raise ParameterError(f"--from, --to and --encoding are for tables; {self.path} is a graph.")
+                raise ParameterError(
+                    f"--source, --target and --encoding are for tables; {self.path} is a graph."
+                )
             return read_graph(self.path, _KIND)
         first = pair_files(self.path, encoding=self.encoding)[0]
         source, target = self.source or first.rows, self.target or first.columns
         if source == target:
             raise ParameterError(
                 f"{self.path}: links go from one document to another, but both are read from the column "
-                f"{source!r}; name two columns with --from and --to."
+                f"{source!r}; name two columns with --source and --target."
             )
         return read(self.path, source, target, same_kind=_KIND, encoding=self.encoding)
 
@@ -72,7 +109,8 @@ class LinkTable:
             raise DataError(
                 f"{self.path}: none of its {len(known):,} links joins two of the {len(documents):,} "
                 f"documents ({listing(documents.ids, 3)}); it names {listing(named, 3)}. The ids in "
-                "both have to be the same: say which columns hold them, with --id or --rows, --from and --to."
+                "both have to be the same: say which columns hold them, with --id or --rows, --source and "
+                "--target."
             )
         if (sources == targets)[known].all():
             raise DataError(
@@ -136,7 +174,7 @@ class NetworkSource:
         """Refuse files and their options beside a data set."""
         if self.contents.files or self.links.path:
             raise ParameterError(f"give files or --dataset {dataset}, not both.")
-        for option, column in (("--from", self.links.source), ("--to", self.links.target)):
+        for option, column in (("--source", self.links.source), ("--target", self.links.target)):
             if column is not None:
                 raise ParameterError(f"{option} {column}: for files of links; --dataset {dataset} has none.")
         self._refuse_contents(f"--dataset {dataset} has its own contents")
@@ -154,7 +192,8 @@ def _with_other_columns(samples: Samples, source: Reading) -> Samples:
     """Keep what else a table says of its texts, so that a map can be coloured by it."""
     from relscape.sources.tables import read_fields
 
-    if source.text is None or source.id is None or not Path(source.files[0]).is_file():
+    file = source.files[0]
+    if source.text is None or source.id is None or not (is_database(file) or Path(file).is_file()):
         return samples
     ids, fields = read_fields(source.files[0], source.id, encoding=source.encoding, sheet=source.sheet)
     others = {name: values for name, values in fields.items() if name != source.text}

@@ -17,7 +17,7 @@ from relscape import progress
 from relscape.data import RelationalData
 from relscape.data.labels import as_text, match
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
-from relscape.sources.references import database_of, public_name, shown, with_query
+from relscape.sources.references import again, database_of, public_name, shown, with_query
 
 __all__ = ["Reading", "as_arguments", "attach_fields", "named"]
 
@@ -311,7 +311,7 @@ def named(files: Sequence[str] | None, database: str | None, query: str | None) 
 
 def as_arguments(files: Iterable[str]) -> str:
     """Write files as a command line takes them, for the next useful command; passwords are left out."""
-    return " ".join(quote(shown(file)) for file in files)
+    return " ".join(quote(again(file)) for file in files)
 
 
 def _options(names: set[str]) -> str:

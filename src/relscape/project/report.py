@@ -101,6 +101,7 @@ def summary(run: Run) -> dict[str, Any]:
         "experiment": run.experiment.name,
         "title": run.experiment.title,
         "reference": run.experiment.reference,
+        "date": run.date,
         "quick": run.quick,
         "settings": run.settings,
         "seconds": round(run.seconds, 1),

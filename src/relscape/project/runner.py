@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ LASTING = {**knowledge.PROCEDURES, **network.PROCEDURES, **projection.PROCEDURES
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One run of an experiment: its settings, findings, verdicts and how long it took."""
+    """One run of an experiment: its settings, findings, verdicts, how long it took and the day it ended."""
 
     experiment: Experiment
     quick: bool
@@ -47,6 +48,7 @@ class Run:
     verdicts: list[Verdict]
     seconds: float
     packages: Mapping[str, str]
+    date: str = ""
 
 
 def run_experiment(
@@ -81,4 +83,5 @@ def run_experiment(
         judged(chosen, findings),
         time.perf_counter() - started,
         {package: version(package) for package in ("relscape", "numpy", "scipy", "scikit-learn")},
+        datetime.now(UTC).date().isoformat(),
     )

@@ -42,7 +42,7 @@ def id_sql(scan: Scan, name: str, as_text: bool) -> str:
             f"{scan.path}: column {name!r} holds {column.type}; ids must be text, numbers or dates."
         )
     if column.type in {"FLOAT", "DOUBLE"}:
-        given = f"CASE WHEN isnan({column.sql}) THEN NULL ELSE {column.sql} END"
+        given = f"CASE WHEN isnan({column.sql}) THEN NULL ELSE {column.sql} + 0 END"  # -0 is 0
         return f"CAST({given} AS VARCHAR)" if as_text else given
     if column.type == "VARCHAR" or as_text:
         return f"nullif({scan.text(name)}, '')"

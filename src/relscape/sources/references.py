@@ -15,6 +15,7 @@ from relscape.postgres import Address, is_address, misunderstood
 __all__ = [
     "DATABASE_ENDINGS",
     "DatabaseTable",
+    "again",
     "database_of",
     "is_database",
     "located",
@@ -131,6 +132,12 @@ def shown(item: Any) -> str:
     """Give a path, or a reference to a database without anything secret, for messages."""
     found = database_of(item) if is_database(item) else None
     return os.fspath(item) if found is None else str(found)
+
+
+def again(item: Any) -> str:
+    """Give a path, or a reference to a database, as it can be named again: all but password and options."""
+    found = database_of(item) if is_database(item) else None
+    return os.fspath(item) if found is None else found.reference
 
 
 def public_name(item: Any) -> str:

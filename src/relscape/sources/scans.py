@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -213,9 +213,13 @@ class Session:
         """Run a query and take its answer as one Arrow table."""
         return self.connection.sql(sql).to_arrow_table()
 
-    def batches(self, sql: str, width: int) -> Iterator[Any]:
-        """Run a query of ``width`` columns and take its answer as Arrow record batches of bounded size."""
-        yield from self.connection.sql(sql).to_arrow_reader(max(1, _BATCH // width))
+    def batches(self, sql: str, width: int) -> Generator[Any]:
+        """Run a query of ``width`` columns and take its answer as Arrow record batches of bounded size.
+
+        Take them all, or close the generator, before anything else is asked.
+        """
+        with self.connection.sql(sql).to_arrow_reader(max(1, _BATCH // width)) as reader:
+            yield from reader
 
     def open(self, path: Origin) -> None:
         """Prepare one file, or table of a database, for queries."""
