@@ -1,7 +1,8 @@
 """Commands run in processes that can be killed: a stage that has everything imported and forks for each.
 
-Run as a program it reads requests, one JSON line each: {"arguments", "folder", "write"}. With ``write`` n the
-process kills itself just before it touches the folder for the n-th time; 0 counts the times instead.
+Run as a program it reads requests, one JSON line each: {"arguments", "folder", "write", "prepare"}. With
+``write`` n the process kills itself just before it touches the folder for the n-th time; 0 counts the times
+instead. ``prepare`` is a program that runs before the command, to make small what it reads or computes.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ class Stage:
         program = [sys.executable, str(Path(__file__).resolve())]
         self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def start(self, folder: Path, *arguments: object, write: int = 0) -> int:
+    def start(self, folder: Path, *arguments: object, write: int = 0, prepare: str = "") -> int:
         """Begin a command in a folder; gives the process."""
-        request = {"arguments": [str(a) for a in arguments], "folder": str(folder), "write": write}
+        request = {"folder": str(folder), "write": write, "prepare": prepare}
+        request["arguments"] = [str(a) for a in arguments]
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
@@ -46,8 +48,8 @@ class Stage:
         """Wait for it; gives the code (negative: the signal), what it printed, and how often it touched."""
         return self._answer()
 
-    def run(self, folder: Path, *arguments: object, write: int = 0) -> dict[str, Any]:
-        self.start(folder, *arguments, write=write)
+    def run(self, folder: Path, *arguments: object, write: int = 0, prepare: str = "") -> dict[str, Any]:
+        self.start(folder, *arguments, write=write, prepare=prepare)
         return self.end()
 
     def _answer(self) -> dict[str, Any]:
@@ -65,7 +67,8 @@ class Stage:
 
 def _writes(event: str, arguments: tuple[Any, ...], folder: str) -> bool:
     """Tell whether an audited event changes something in the folder."""
-    paths = [os.fsdecode(a) for a in arguments[:2] if isinstance(a, str | bytes)]
+    named = arguments[:1] if event == "open" else arguments[:2]  # the second of open is its mode
+    paths = [os.fsdecode(a) for a in named if isinstance(a, str | bytes)]
     if event == "open":
         changes = isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
     else:
@@ -90,9 +93,10 @@ def _perform(request: dict[str, Any], told: int) -> None:
     output = os.open(f"{folder}.out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    sys.addaudithook(watch)
     code = 1
     try:
+        exec(request["prepare"], {})
+        sys.addaudithook(watch)
         main.run(request["arguments"])
     except SystemExit as stop:
         code = int(stop.code or 0)

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from tests.faults.stage import Stage
 
+from relscape.cli import commands
 from relscape.maps import Map
 from relscape.models.registry import load_model
 
@@ -38,6 +39,23 @@ weight = "n"
 has = 1.0
 [models.m]
 method = "projection"
+"""
+SMALL_EXPERIMENTS = """
+from matplotlib.figure import Figure
+from relscape.project import runner
+from relscape.project.outcome import Findings, Verdict
+records = [{"set": "a", "method": "ca", "x": k / 7, "refusal": "", "chosen": {}} for k in range(99)]
+for name in runner.PROCEDURES:
+    runner.PROCEDURES[name] = lambda _: Findings(("set",), ("x",), records, pictures={"p": Figure()})
+runner.judged = lambda *_: [Verdict("a", "b", "reached", "c")]
+"""
+SMALL_LIBRARY = """
+import relscape as rs
+from relscape import datasets
+pairs = [(f"m{i}", f"w{j}") for i in range(20) for j in range(20) if (i * i + j * j * i + j) % 23 < 7]
+words = rs.RelationalData.from_edges(pairs, rows="module", columns="word", name="words")
+words.only = lambda _: words
+datasets.load_stdlib = lambda: words
 """
 LONG = ("--rows", "doc", "--columns", "word", "--weight", "n")
 
@@ -76,6 +94,31 @@ def _trials(path: Path) -> str:
     return "whole"
 
 
+class Parts(dict[str, Any]):
+    """Results of which each is whole, the old or the new one, whatever the others are."""
+
+
+def _study(path: Path) -> Parts:
+    """What a project file makes: a map, and a table of it."""
+    return Parts(map=_map(path / "maps" / "m"), table=_file(path / "t.csv"))
+
+
+def _demo(path: Path) -> Parts:
+    return Parts(map=len(Map.load(path / "map")), picture=_file(path / "stdlib.png"))
+
+
+def _experiment(path: Path) -> str:
+    found = json.loads((path / "results.json").read_text())
+    assert all((path / name).stat().st_size for name in found["files"])
+    return str(found["experiment"])
+
+
+def _one_of(found: Any, old: Any, new: Any) -> bool:
+    if isinstance(found, Parts):
+        return all(found[name] in (old[name], new[name]) for name in old)
+    return found in (old, new, "under way")
+
+
 @dataclass(frozen=True)
 class Command:
     """What makes the old result, what is to replace it, where it is, how it is read, what comes before."""
@@ -86,12 +129,14 @@ class Command:
     result: str
     read: Callable[[Path], Any]
     before: tuple[tuple[object, ...], ...] = ()
+    prepare: str = ""
 
 
 _COEMBED = ("coembed", "pairs.csv", *LONG, "-m", "ca", "-o", "base")
 _COHORTS = ("cohorts", "samples.csv", "--label", "kind", "--id", "id", "-v", "E1", "-o", "base")
 _TRAIN = ("kg", "train", "facts", "-m", "TransE", "-k", 4, "--epochs", 4, "--every", 1, "-o", "kg")
 _TUNE = ("kg", "tune", *_TRAIN[2:9], "--hold-out", "0.2,0.2", "-o", "out", "-g")
+_DEMO = ("demo", "-o", "out", "--no-browser")
 _FIT = ("network", "fit", "pairs.csv", "links.csv", *LONG, "-o", "out")
 COMMANDS = [
     Command("coembed", (*_COEMBED[:-1], "out"), (*_COEMBED[:-1], "out", "-k", 1), "out", _map),
@@ -113,7 +158,7 @@ COMMANDS = [
         (_COEMBED,),
     ),
     Command("project", ("project", "-o", "out"), ("project", "-o", "out", "-k", 1), "out", _map),
-    Command("network", (*_FIT, "-m", "contents"), (*_FIT, "-m", "links", "-k", 2), "out", _map),
+    Command("network fit", (*_FIT, "-m", "contents"), (*_FIT, "-m", "links", "-k", 2), "out", _map),
     Command("kg train", _TRAIN, (*_TRAIN, "--seed", 3), "kg", _training),
     Command("kg resume", _TRAIN, ("kg", "resume", "kg", "--epochs", 6), "kg", _training),
     Command("kg tune", (*_TUNE, "margin=1,2"), (*_TUNE, "margin=1,3"), "out", _trials),
@@ -164,10 +209,65 @@ COMMANDS = [
         "sets/cora",
         _tables,
     ),
+    Command("run", ("run", "-f", "one.toml"), ("run", "-f", "two.toml"), ".", _study),
+    Command(
+        "reproduce",
+        ("reproduce", "coembed-cost", "--quick", "-o", "out"),
+        ("reproduce", "code-models", "--quick", "-o", "out"),
+        "out",
+        _experiment,
+        prepare=SMALL_EXPERIMENTS,
+    ),
+    Command("demo", _DEMO, _DEMO, "out", _demo, prepare=SMALL_LIBRARY),
     Command(
         "init", ("init", "pairs.csv"), ("init", "pairs.csv", "samples.csv", "--force"), "relscape.toml", _file
     ),
 ]
+
+
+# What only reads: each with arguments that make it work on the scene.
+READING = {
+    "neighbors": ("neighbors", "base", "doc:d1"),
+    "clusters": ("clusters", "base", "-k", 2),
+    "score": ("score", "base"),
+    "info": ("info", "base"),
+    "kg inspect": ("kg", "inspect", "facts"),
+    "kg rank": ("kg", "rank", "kg", "--split", "train"),
+    "kg predict": ("kg", "predict", "e1", "r1", "--from", "kg"),
+    "kg suspicious": ("kg", "suspicious", "--from", "kg"),
+    "network suggest": ("network", "suggest", "net", "d1"),
+    "network score": ("network", "score", "net", "links.csv"),
+    "datasets list": ("datasets", "list"),
+    "datasets info": ("datasets", "info", "smoking"),
+    "doctor": ("doctor",),
+}
+
+
+def _all_commands() -> set[str]:
+    named = set()
+    for name in commands.COMMANDS:
+        inner = getattr(commands.load_command(name), "commands", None)
+        named |= {f"{name} {part}" for part in inner} if inner else {name}
+    return named
+
+
+def test_every_command_is_killed_or_only_reads() -> None:
+    """A command that is new belongs to COMMANDS or, if it writes nothing, to READING."""
+    killed = {command.name for command in COMMANDS} | {"publish"}  # which has its own test
+    assert killed - {"export tensorboard"} | set(READING) == _all_commands()
+    assert not killed & set(READING)
+
+
+def test_commands_that_read_do_not_write(tmp_path: Path, stage: Stage) -> None:
+    folder = tmp_path / "work"
+    _scene(folder, with_study=True)
+    keep = ("--keep-relations",)
+    for arguments in ((*_COEMBED, *keep), _TRAIN, (*_FIT[:-1], "net", "-m", "contents")):
+        _done(stage, folder, arguments)
+    before = _tables(folder)
+    for arguments in READING.values():
+        _done(stage, folder, arguments)
+    assert _tables(folder) == before
 
 
 @pytest.fixture(scope="module")
@@ -192,10 +292,13 @@ def _scene(folder: Path, with_study: bool) -> None:
     (folder / "facts" / "train.txt").write_text(FACTS)
     if with_study:
         (folder / "relscape.toml").write_text(STUDY)
+        for name, axes in {"one": 2, "two": 1}.items():
+            text = f'{STUDY}n_components = {axes}\n[outputs.t]\nfile = "t.csv"\n'
+            (folder / f"{name}.toml").write_text(text)
 
 
-def _done(stage: Stage, folder: Path, arguments: tuple[object, ...]) -> dict[str, Any]:
-    done = stage.run(folder, *arguments)
+def _done(stage: Stage, folder: Path, arguments: tuple[object, ...], prepare: str = "") -> dict[str, Any]:
+    done = stage.run(folder, *arguments, prepare=prepare)
     assert done["code"] == 0, done["output"]
     return done
 
@@ -211,34 +314,61 @@ def test_killed(tmp_path: Path, stage: Stage, command: Command, times: int) -> N
     folder, backup, result = tmp_path / "work", tmp_path / "backup", tmp_path / "work" / command.result
     _scene(folder, command.name != "init")
     for arguments in (*command.before, command.old):
-        _done(stage, folder, arguments)
+        _done(stage, folder, arguments, command.prepare)
     old = command.read(result)
     shutil.copytree(folder, backup)
-    told = _done(stage, folder, command.new)
+    told = _done(stage, folder, command.new, command.prepare)
+    writes = told["touched"]
     new = command.read(result)
     rng = random.Random(command.name)
     killed = 0
     for turn in range(times):
         _put_back(backup, folder)
         if turn % 3 == 2:
-            code = _kill_after(stage, folder, command.new, rng.uniform(0, 1.1 * told["seconds"]))
-        else:  # just before one of the times it touches the folder, the last ones twice as often
-            write = (
-                rng.randint(1, told["touched"]) if turn % 3 else max(1, told["touched"] - rng.randint(0, 9))
+            code = _kill_after(
+                stage, folder, command.new, rng.uniform(0, 1.1 * told["seconds"]), command.prepare
             )
-            code = stage.run(folder, *command.new, write=write)["code"]
+        else:  # just before one of the times it touches the folder, the last ones twice as often
+            write = rng.randint(1, writes) if turn % 3 else max(1, writes - rng.randint(0, 9))
+            code = stage.run(folder, *command.new, write=write, prepare=command.prepare)["code"]
             assert code == -signal.SIGKILL
         killed += code == -signal.SIGKILL
-        assert command.read(result) in (old, new, "under way")
+        assert _one_of(command.read(result), old, new)
     assert killed >= 2 * times // 3
     if command.name != "kg resume":  # which has nothing left to do where it came to its end
-        _done(stage, folder, command.new)  # nothing that was left behind is in the way
+        _done(stage, folder, command.new, command.prepare)  # nothing that was left behind is in the way
         assert command.read(result) == new
     assert not list(folder.rglob(".*-draft-*"))
 
 
-def _kill_after(stage: Stage, folder: Path, arguments: tuple[object, ...], seconds: float) -> int:
-    process = stage.start(folder, *arguments)
+@pytest.mark.parametrize("times", [3, pytest.param(100, marks=pytest.mark.long)], ids=["few", "many"])
+def test_publish_killed(tmp_path: Path, stage: Stage, postgres: Any, times: int) -> None:
+    """In the database is the old or the new version, with all of its points."""
+    folder, address = tmp_path / "work", postgres.database(f"killed{times}")
+    _scene(folder, with_study=False)
+    for axes in (1, 2):
+        _done(stage, folder, (*_COEMBED[:-1], f"map{axes}", "-k", axes))
+    publish = [("publish", f"map{axes}", address, "--name", "m") for axes in (1, 2)]
+
+    def published() -> tuple[int, set[int], int]:
+        """The last version, how many axes its points have, and how many points there are."""
+        found = postgres.run("SELECT cardinality(coordinates) FROM m_points", database=f"killed{times}")
+        [(last,)] = postgres.run("SELECT max(version) FROM m_versions", database=f"killed{times}")
+        return last, {axes for (axes,) in found}, len(found)
+
+    seconds = _done(stage, folder, publish[0])["seconds"]
+    rng = random.Random(0)
+    for turn in range(times):
+        version, axes, points = published()
+        old, new = (version, axes, points), (version + 1, {3 - min(axes)}, points)
+        code = _kill_after(stage, folder, publish[2 - min(axes)], rng.uniform(0.3, 1.1) * seconds)
+        assert published() == new if code == 0 else published() in (old, new), turn
+
+
+def _kill_after(
+    stage: Stage, folder: Path, arguments: tuple[object, ...], seconds: float, prepare: str = ""
+) -> int:
+    process = stage.start(folder, *arguments, prepare=prepare)
     time.sleep(seconds)
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, signal.SIGKILL)

@@ -92,7 +92,7 @@ def test_what_a_killed_writer_left_is_swept_and_nothing_else(tmp_path: Path) -> 
 
 
 def test_systems_without_locks_write_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_locked", lambda folder: None)
+    monkeypatch.setattr(files, "locked_folder", lambda folder, wait: None)
     (tmp_path / ".map-draft-abcdefgh").mkdir()
     _map(3).save(tmp_path / "map")
     assert (tmp_path / ".map-draft-abcdefgh").is_dir()

@@ -102,7 +102,7 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "network": (
         ["network", "fit", "pairs.csv", "links.csv", *LONG, "-m", "contents", "-o", "out"],
-        ["-k", "--hold-out", "--perplexity", "--direction", "--from", "--to", "-p", "--layout"],
+        ["-k", "--hold-out", "--perplexity", "--direction", "--source", "--target", "-p", "--layout"],
     ),
     "kg train": (
         ["kg", "train", "facts", "-m", "TransE", "-k", "3", "--epochs", "2", "-o", "out"],

@@ -14,8 +14,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from relscape.errors import StorageError
+from relscape.maps.locks import claim, locked_folder
 
-__all__ = ["atomic_file", "read_directory", "replace_directory", "restore_directory", "storage_errors"]
+__all__ = [
+    "atomic_file",
+    "claimed",
+    "read_directory",
+    "replace_directory",
+    "restore_directory",
+    "storage_errors",
+]
 
 _Read = TypeVar("_Read")
 
@@ -58,16 +66,31 @@ def atomic_file(path: Path) -> Iterator[Path]:
         if path.exists() and not path.is_file():
             raise StorageError(f"cannot write {path}: it is a device or a pipe; give the name of a file.")
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-        draft = Path(name)
-        try:
+        with _draft(path) as folder:
+            draft = folder / path.name
             yield draft
             _sync(draft)
             draft.chmod(0o666 & ~_umask())
             draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def claimed(path: Path, doing: str) -> Iterator[None]:
+    """Keep ``path`` for one long job, such as a training; a second process that wants it is refused."""
+    with storage_errors("write", path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.parent / f".{path.name}.lock"
+        handle = claim(file)
+    if handle is None:
+        raise StorageError(
+            f"cannot write {path}: another process is {doing} there; wait for it or choose another place."
+        )
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            file.unlink()
+        os.close(handle)
 
 
 def replaceable_files(path: Path, owned: Callable[[Path], set[str] | None]) -> set[str]:
@@ -96,23 +119,17 @@ def replace_directory(
     with storage_errors("write", path):
         path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
-    with storage_errors("write", path), _alone(path) as alone:
-        if alone:
-            _sweep(path)
+    with storage_errors("write", path), _alone(path), _draft(path) as draft:
         restore_directory(path, owned)
         earlier = replaceable_files(path, owned)
-        draft = Path(tempfile.mkdtemp(prefix=_draft(path), dir=path.parent))
-        try:
-            write(draft)
-            for written in (draft, *draft.rglob("*")):
-                written.chmod((0o777 if written.is_dir() else 0o666) & ~_umask())
-                _sync(written)
-            if path.is_dir():
-                _carry_over(path, draft, earlier)
-            _put_in_place(draft, path)
-            _sync(path.parent)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+        write(draft)
+        for written in (draft, *draft.rglob("*")):
+            written.chmod((0o777 if written.is_dir() else 0o666) & ~_umask())
+            _sync(written)
+        if path.is_dir():
+            _carry_over(path, draft, earlier)
+        _put_in_place(draft, path)
+        _sync(path.parent)
 
 
 def read_directory(path: Path, read: Callable[[Path], _Read]) -> _Read:
@@ -139,42 +156,45 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[bool]:
-    """Wait until no other process writes beside ``path``; tells whether the system can promise that."""
-    descriptor = _locked(path.parent)
+def _alone(path: Path) -> Iterator[None]:
+    """Wait until no other process writes a directory beside ``path``, where the system has locks."""
+    handle = locked_folder(path.parent, wait=True)
     try:
-        yield descriptor is not None
+        yield
     finally:
-        if descriptor is not None:
-            os.close(descriptor)
+        if handle is not None:
+            os.close(handle)
 
 
-def _locked(folder: Path) -> int | None:
-    """Lock a folder until its descriptor is closed or the process ends; None where that cannot be done."""
-    try:
-        import fcntl
+@contextmanager
+def _draft(path: Path) -> Iterator[Path]:
+    """Give a hidden folder beside ``path`` to write in, which is gone at the end.
 
-        descriptor = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
-
-
-def _draft(path: Path) -> str:
-    return f".{path.name}-draft-"
-
-
-def _sweep(path: Path) -> None:
-    """Remove the drafts of writers that were killed; one that is alive would hold the lock."""
+    A writer that is alive holds a lock on its folder: those of killed ones are known by that, and removed.
+    """
+    start = f".{path.name}-draft-"
     with suppress(OSError):
-        for draft in path.parent.iterdir():
-            if draft.name.startswith(_draft(path)) and draft.is_dir() and not draft.is_symlink():
-                shutil.rmtree(draft, ignore_errors=True)
+        for left in path.parent.iterdir():
+            if left.name.startswith(start) and left.is_dir() and not left.is_symlink():
+                _sweep(left)
+    handle, folder = None, None
+    while folder is None or not folder.is_dir():  # another may take it for left behind until it is locked
+        folder = Path(tempfile.mkdtemp(prefix=start, dir=path.parent))
+        handle = locked_folder(folder, wait=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if handle is not None:
+            os.close(handle)
+
+
+def _sweep(draft: Path) -> None:
+    """Remove the draft of a writer that was killed."""
+    handle = locked_folder(draft, wait=False)
+    if handle is not None:
+        shutil.rmtree(draft, ignore_errors=True)
+        os.close(handle)
 
 
 def restore_directory(path: Path, owned: Callable[[Path], set[str] | None]) -> None:
