@@ -66,12 +66,26 @@ class RelationOperator(Protocol):
 
 
 @runtime_checkable
-class BlockedRelation(RelationOperator, Protocol):
+class NormalRelation(RelationOperator, Protocol):
+    """A relation that multiplies by its weighted Gram matrix in one pass over itself."""
+
+    def normal(self, right: FloatArray, row_weights: FloatArray) -> FloatArray:
+        """Multiply ``Rᵀ D(row_weights) R`` by an array of n rows, in one go."""
+        ...
+
+
+@runtime_checkable
+class BlockedRelation(NormalRelation, Protocol):
     """A relation that lies in row blocks, perhaps on other machines, and lets work come to them.
 
     Functions are called as ``function(block, *parts, *shared)``: the block in CSR, its rows of every array in
     ``along`` (each of m rows), and what all blocks get alike. They must not change what they are given.
     """
+
+    @property
+    def n_blocks(self) -> int:
+        """Give the number of row blocks."""
+        ...
 
     def map_blocks(
         self, function: Callable[..., Any], *shared: Any, along: Sequence[AnyArray] = ()
@@ -85,12 +99,34 @@ class BlockedRelation(RelationOperator, Protocol):
         """Call a function that gives a tuple of arrays, and add these up over the blocks in a fixed order."""
         ...
 
-    def map_pieces(self, function: Callable[..., Any], arrays: Sequence[AnyArray], *shared: Any) -> list[Any]:
-        """Cut arrays into pieces, always the same ones, and call ``function(start, *pieces, *shared)``."""
+    def map_pieces(
+        self, function: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], *shared: Any
+    ) -> list[Any]:
+        """Call ``function(*piece, *shared)`` on pieces of work that belong to no block, in order."""
         ...
 
-    def normal(self, right: FloatArray, row_weights: FloatArray) -> FloatArray:
-        """Multiply ``Rᵀ D(row_weights) R`` by an array of n rows, in one go."""
+
+@runtime_checkable
+class BlockedTable(Protocol):
+    """A table of features, one row a thing, in row blocks to which functions come as they do there."""
+
+    fingerprint: str
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Give the number of things and of features."""
+        ...
+
+    def map_blocks(
+        self, function: Callable[..., Any], *shared: Any, along: Sequence[AnyArray] = ()
+    ) -> list[Any]:
+        """Call a function on every block and give the results in the order of rows."""
+        ...
+
+    def sum_blocks(
+        self, function: Callable[..., Any], *shared: Any, along: Sequence[AnyArray] = ()
+    ) -> tuple[FloatArray, ...]:
+        """Call a function that gives a tuple of arrays, and add these up over the blocks in a fixed order."""
         ...
 
 

@@ -71,14 +71,14 @@ def test_lost_work_is_handed_out_again_a_few_times(client):
             raise CancelledError("gone")
         return "done"
 
-    assert rounds._repeated(attempt) == "done"
+    assert rounds.repeated(attempt) == "done"
     calls.clear()
 
     def hopeless():
         raise CancelledError("gone")
 
     with pytest.raises(ClusterError, match=r"lost its workers 4 times .*CancelledError: gone"):
-        rounds._repeated(hopeless)
+        rounds.repeated(hopeless)
 
 
 def wide(number, rows, n):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -44,6 +45,27 @@ def test_local_relation_is_a_relation_operator(relation, rng):
         assert_allclose(relation.matmat(right), R @ right, atol=1e-14)
     for left in (rng.normal(size=40), rng.normal(size=(40, 3))):
         assert_allclose(relation.rmatmat(left), R.T @ left, atol=1e-14)
+
+
+def test_the_normal_product_is_two_products(relation, rng):
+    R, right, weights = dense(relation), rng.normal(size=25), rng.random(40)
+    assert_allclose(relation.normal(right, weights), R.T @ (weights * (R @ right)), atol=1e-13)
+    assert_array_equal(dense(relation.transposed()), R.T)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_the_normal_product_of_many_rows_is_that_of_any_number_of_threads(rng, dtype):
+    matrix = csr_array(rng.poisson(0.5, size=(4_000, 30)).astype(dtype))
+    right, weights = rng.normal(size=30), rng.random(4_000)
+    expected = matrix.toarray().T @ (weights * (matrix.toarray() @ right))
+    found = LocalRelation(matrix).normal(right, weights)
+    assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
+    threads = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        assert_array_equal(LocalRelation(matrix).normal(right, weights), found)
+    finally:
+        numba.set_num_threads(threads)
 
 
 def test_blocks_cover_the_relation_in_order(relation):

@@ -6,6 +6,7 @@ from scipy.sparse import random_array
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from relscape.errors import DataError, ParameterError
+from relscape.matrix.operators import LocalRelation, ScaledRelation
 from relscape.solvers.spectral import DENSE_ENTRIES, thin_svd, truncated_svd
 
 
@@ -66,6 +67,19 @@ def test_large_operators_agree_with_the_dense_decomposition(
     exact = thin_svd(dense)
     np.testing.assert_allclose(found.U, exact.U[:, :5], atol=1e-6)
     np.testing.assert_allclose(found.V, exact.V[:, :5], atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(2600, 400), (400, 2600)])
+def test_a_scaled_relation_long_or_wide_agrees_with_the_dense_decomposition(
+    shape: tuple[int, int], rng: np.random.Generator
+) -> None:
+    relation = LocalRelation(random_array(shape, density=0.05, rng=rng).tocsr())
+    rows, columns = relation.row_sums() ** -0.5, relation.column_sums() ** -0.5
+    trivial = (np.sqrt(relation.row_sums()), np.sqrt(relation.column_sums()))
+    deflated = (trivial[0] / np.linalg.norm(trivial[0]), trivial[1] / np.linalg.norm(trivial[1]))
+    found = truncated_svd(ScaledRelation(relation, rows, columns, deflated), 5, rng, tolerance=0.0)
+    dense = rows[:, None] * relation.matrix.toarray() * columns - np.outer(*deflated)
+    _check_triplets(dense, *found, rtol=1e-9)
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_the_same_axes() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from relscape.protocols import AnyArray, BlockedRelation, FloatArray, RelationOperator
+from relscape.protocols import AnyArray, BlockedRelation, FloatArray, NormalRelation, RelationOperator
 
 __all__ = ["map_blocks", "normal_product", "sum_blocks"]
 
@@ -51,6 +51,6 @@ def sum_blocks(
 
 def normal_product(relation: RelationOperator, right: FloatArray, row_weights: FloatArray) -> FloatArray:
     """Multiply ``Rᵀ D(row_weights) R`` by a vector, in one pass where the relation can."""
-    if isinstance(relation, BlockedRelation):
+    if isinstance(relation, NormalRelation):
         return relation.normal(right, row_weights)
     return relation.rmatmat(row_weights * relation.matmat(right))

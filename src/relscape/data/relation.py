@@ -13,6 +13,8 @@ from relscape.protocols import FloatArray, IntArray, SparseArray
 
 __all__ = ["Relation", "gather_pairs", "overflowing", "pair_totals", "relation_matrix", "without_zeros"]
 
+_EXACT = 2.0**53  # up to here every whole number is one of double precision
+
 
 @dataclass(frozen=True, eq=False)
 class Relation:
@@ -67,10 +69,17 @@ def relation_matrix(matrix: Any, what: str) -> SparseArray:
 def gather_pairs(weights: FloatArray, i: IntArray, j: IntArray, shape: tuple[int, int]) -> SparseArray:
     """Sum the weights of repeated pairs, to the same last digit whatever the order they come in."""
     matrix = csr_array(coo_array((weights, (i, j)), shape=shape))
-    if matrix.nnz < weights.size and (weights % 1.0 != 0.0).any():
+    if matrix.nnz < weights.size and not _add_exactly(weights):
         order = np.lexsort((weights, j, i))
         matrix = csr_array(coo_array((weights[order], (i[order], j[order])), shape=shape))
     return matrix
+
+
+def _add_exactly(weights: FloatArray) -> bool:
+    """Tell whether no sum of some of the weights is rounded: all are whole, and not too large."""
+    with np.errstate(over="ignore"):
+        total = np.abs(weights).sum()
+    return bool(total <= _EXACT and (weights == np.trunc(weights)).all())
 
 
 def without_zeros(matrix: SparseArray) -> SparseArray:

@@ -22,7 +22,7 @@ from relscape.distributed.rounds import Rounds
 from relscape.errors import DataError, InputError, StorageError
 from relscape.protocols import FloatArray, IntArray, SparseArray
 
-__all__ = ["relation_of_files", "relation_of_tables"]
+__all__ = ["files_of", "numbered", "relation_of_files", "relation_of_tables"]
 
 BLOCK_BYTES = 128 * 2**20
 LEAST_BLOCKS = 8
@@ -42,7 +42,7 @@ class Table(NamedTuple):
 
 def relation_of_files(cls: type[Any], paths: Any, names: Names, n_blocks: int | None, client: Any) -> Any:
     """Read files, one a task; folders stand for the Parquet files in them."""
-    files = [str(file.resolve()) for file in _files(paths)]
+    files = [str(file.resolve()) for file in files_of(paths)]
     return _relation(cls, _read_file, files, names, n_blocks, client)
 
 
@@ -55,7 +55,8 @@ def relation_of_tables(
     return _relation(cls, _read_frame, list(readers), names, n_blocks, client)
 
 
-def _files(paths: Any) -> list[Path]:
+def files_of(paths: Any) -> list[Path]:
+    """Give the files that are meant: folders stand for the Parquet files in them."""
     from relscape.sources.files import expand
 
     found: list[Path] = []
@@ -78,8 +79,8 @@ def _relation(
     rounds = Rounds(client)
     tables = client.map(read, sources, [names] * len(sources), pure=False)
     found = rounds.collect(_ids, [tables], ())
-    row_names, row_codes = _numbered([ids[0] for ids in found])
-    column_names, column_codes = _numbered([ids[1] for ids in found])
+    row_names, row_codes = numbered([ids[0] for ids in found])
+    column_names, column_codes = numbered([ids[1] for ids in found])
     counts = np.zeros(len(row_names), dtype=np.int64)
     for codes, (_, _, stored) in zip(row_codes, found, strict=True):
         np.add.at(counts, codes, stored)
@@ -107,7 +108,7 @@ def _bounds(counts: IntArray, n_blocks: int | None) -> IntArray:
     return np.unique(np.concatenate([[0], np.minimum(ends, m), [m]]))
 
 
-def _numbered(parts: list[Any]) -> tuple[Any, list[IntArray]]:
+def numbered(parts: list[Any]) -> tuple[Any, list[IntArray]]:
     """Give ids of all tables common numbers, sorted as ``relscape.read`` sorts; and every table's codes."""
     distinct = pc.unique(pa.chunked_array(parts, type=pa.string()))
     keys = {"id": distinct}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from os import PathLike
@@ -13,15 +12,15 @@ from scipy.sparse import csr_array
 
 from relscape.data import EntitySet
 from relscape.distributed import tasks
+from relscape.distributed.blocks import RowBlocks
 from relscape.distributed.cluster import current_client
-from relscape.distributed.rounds import Rounds, Traffic
 from relscape.errors import DataError, ParameterError
-from relscape.protocols import AnyArray, FloatArray, SparseArray
+from relscape.protocols import FloatArray, SparseArray
 
-__all__ = ["DistributedRelation"]
+__all__ = ["DistributedRelation", "checked_count"]
 
 
-class DistributedRelation:
+class DistributedRelation(RowBlocks):
     """A nonnegative relation of which every worker of a cluster holds some blocks of rows.
 
     Models take it like any relation: ``CorrespondenceAnalysis().fit(relation)``. Products send a thin array
@@ -55,35 +54,16 @@ class DistributedRelation:
         row_entities: EntitySet | None = None,
         column_entities: EntitySet | None = None,
     ) -> None:
-        if not len(blocks):
-            raise DataError("a relation needs at least one block of rows.")
-        self._rounds = Rounds(current_client(client))
-        self._blocks = self._placed(blocks)
-        found = self._rounds.collect(tasks.described, [self._blocks], ())
-        widths = [part.shape[1] for part in found]
-        if len(set(widths)) > 1:
-            odd = next(k for k, width in enumerate(widths) if width != widths[0])
-            raise DataError(
-                f"block {odd} has {widths[odd]} columns, block 0 has {widths[0]}; all need the same."
-            )
-        self._bounds = np.cumsum([0, *(part.shape[0] for part in found)])
-        self._row_sums = np.concatenate([part.row_sums for part in found])
-        self._column_sums = np.sum([part.column_sums for part in found], axis=0)
-        self.n_stored = sum(part.stored for part in found)
+        super().__init__(blocks, tasks.tidy, tasks.described, client)
+        self._row_sums = np.concatenate([part.row_sums for part in self._found])
+        self._column_sums = np.sum([part.column_sums for part in self._found], axis=0)
+        self.n_stored = sum(part.stored for part in self._found)
         self.row_entities, self.column_entities = row_entities, column_entities
         for side, things in zip(("row", "column"), (row_entities, column_entities), strict=True):
             size = self.shape[side == "column"]
             if things is not None and len(things) != size:
                 raise DataError(f"{len(things)} {side} things are named, but the blocks have {size} {side}s.")
-        self.fingerprint = hashlib.sha256("".join(part.digest for part in found).encode()).hexdigest()
         self._weights: tuple[FloatArray, list[Any]] | None = None
-
-    def _placed(self, blocks: Sequence[Any]) -> list[Any]:
-        """Have every block made and kept on some worker, checked."""
-        import dask
-
-        made = [dask.delayed(tasks.tidy)(number, block) for number, block in enumerate(blocks)]
-        return list(self._rounds.client.compute(made))
 
     # ------------------------------------------------------------------ where it comes from
 
@@ -99,7 +79,7 @@ class DistributedRelation:
     ) -> DistributedRelation:
         """Spread a matrix that is in memory here, to try things out or to use many machines' processors."""
         rows = csr_array(matrix)
-        count = min(_checked(n_blocks), max(1, rows.shape[0]))
+        count = min(checked_count(n_blocks), max(1, rows.shape[0]))
         bounds = np.linspace(0, rows.shape[0], count + 1).astype(int)
         blocks = [tasks.rows_of(rows, *part) for part in pairwise(bounds)]
         names = {"row_entities": row_entities, "column_entities": column_entities}
@@ -131,7 +111,7 @@ class DistributedRelation:
         """
         from relscape.distributed.reading import relation_of_files
 
-        count = None if n_blocks is None else _checked(n_blocks)
+        count = None if n_blocks is None else checked_count(n_blocks)
         found: DistributedRelation = relation_of_files(
             cls, paths, (rows, columns, weight), count, current_client(client)
         )
@@ -155,28 +135,13 @@ class DistributedRelation:
         """
         from relscape.distributed.reading import relation_of_tables
 
-        count = None if n_blocks is None else _checked(n_blocks)
+        count = None if n_blocks is None else checked_count(n_blocks)
         found: DistributedRelation = relation_of_tables(
             cls, readers, (rows, columns, weight), count, current_client(client)
         )
         return found
 
     # ------------------------------------------------------------------ a relation operator
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Give the number of row objects and of column objects."""
-        return int(self._bounds[-1]), len(self._column_sums)
-
-    @property
-    def n_blocks(self) -> int:
-        """Give the number of row blocks."""
-        return len(self._blocks)
-
-    @property
-    def traffic(self) -> Traffic:
-        """Give what went between this process and the cluster so far."""
-        return self._rounds.traffic
 
     def row_sums(self) -> FloatArray:
         """Sum over columns, one value a row object."""
@@ -211,34 +176,9 @@ class DistributedRelation:
                 part = slice(begin, min(begin + rows, block.shape[0]))
                 yield slice(start + part.start, start + part.stop), csr_array(block[part])
 
-    # ------------------------------------------------------------------ a blocked relation
 
-    def map_blocks(
-        self, function: Callable[..., Any], *shared: Any, along: Sequence[AnyArray] = ()
-    ) -> list[Any]:
-        """Call a function on every block, where it is, and give the results in the order of rows."""
-        columns = [self._blocks, *(self._parts(array) for array in along)]
-        return self._rounds.collect(function, columns, shared)
-
-    def sum_blocks(
-        self, function: Callable[..., Any], *shared: Any, along: Sequence[AnyArray] = ()
-    ) -> tuple[FloatArray, ...]:
-        """Call a function that gives a tuple of arrays, and add these up over the blocks in a fixed order."""
-        columns = [self._blocks, *(self._parts(array) for array in along)]
-        return self._rounds.total(function, columns, shared)
-
-    def map_pieces(self, function: Callable[..., Any], arrays: Sequence[AnyArray], *shared: Any) -> list[Any]:
-        """Cut arrays of one length into as many pieces as there are blocks and call a function on each."""
-        size = len(arrays[0])
-        bounds = np.linspace(0, size, min(self.n_blocks, size) + 1).astype(int)
-        pieces = [[array[a:b] for a, b in pairwise(bounds)] for array in arrays]
-        return self._rounds.collect(function, [bounds[:-1].tolist(), *pieces], shared)
-
-    def _parts(self, array: AnyArray) -> list[AnyArray]:
-        return [array[a:b] for a, b in pairwise(self._bounds)]
-
-
-def _checked(n_blocks: int) -> int:
+def checked_count(n_blocks: int) -> int:
+    """Give a number of blocks back if it is one."""
     if isinstance(n_blocks, bool) or not isinstance(n_blocks, int | np.integer) or n_blocks < 1:
         raise ParameterError(f"n_blocks={n_blocks!r}: give a whole number of at least 1.")
     return int(n_blocks)

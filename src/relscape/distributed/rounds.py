@@ -7,7 +7,8 @@ are made in a tree whose shape the number of blocks alone decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from relscape.distributed import tasks
 from relscape.errors import ClusterError
 
-__all__ = ["Rounds", "Traffic"]
+__all__ = ["Rounds", "Traffic", "large_graphs"]
 
 FAN_IN = 8
 ATTEMPTS = 4
@@ -48,7 +49,7 @@ class Rounds:
         self, function: Callable[..., Any], columns: Sequence[Sequence[Any]], shared: Any
     ) -> list[Any]:
         """Call a function once for every entry of ``columns``, with ``shared`` too; all results in order."""
-        found: list[Any] = self._repeated(lambda: self._gathered(self._started(function, columns, shared)))
+        found: list[Any] = self.repeated(lambda: self.gathered(self._started(function, columns, shared)))
         return found
 
     def total(
@@ -62,26 +63,26 @@ class Rounds:
                 groups = [level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN)]
                 level = [self.client.submit(tasks.added, *group, pure=False) for group in groups]
                 if len(level) == 1:
-                    found: tuple[Any, ...] = self._gathered(level)[0]
+                    found: tuple[Any, ...] = self.gathered(level)[0]
                     return found
 
-        summed: tuple[Any, ...] = self._repeated(attempt)
+        summed: tuple[Any, ...] = self.repeated(attempt)
         return summed
 
     def keep(self, parts: Sequence[Any]) -> list[Any]:
         """Leave arrays with the workers, in such a way that they can be sent again; give their futures."""
         self.traffic.sent += _bytes(parts)
-        with _large_graphs():
+        with large_graphs():
             return list(self.client.map(tasks.kept, parts, pure=False))
 
     def _started(
         self, function: Callable[..., Any], columns: Sequence[Sequence[Any]], shared: Any
     ) -> list[Any]:
         count = len(columns[0])
-        handed = [self._handed(item, count) for item in shared]
+        handed = [self.handed(item, count) for item in shared]
         self.traffic.rounds += 1
         self.traffic.sent += sum(_bytes(column) for column in columns)
-        with _large_graphs():
+        with large_graphs():
             return list(
                 self.client.map(
                     tasks.called,
@@ -92,21 +93,31 @@ class Rounds:
                 )
             )
 
-    def _handed(self, item: Any, count: int) -> Any:
+    def handed(self, item: Any, count: int) -> Any:
         """Send what all blocks need to every worker once; small things travel with the tasks."""
         size = _bytes([item])
         if size <= _SMALL:
             self.traffic.sent += size * count
             return item
+        return self.broadcast(item, size)
+
+    def broadcast(self, item: Any, size: int) -> Any:
+        """Send something of so many bytes to every worker; give its future."""
         self.traffic.sent += size * max(1, len(self.client.nthreads()))
         return self.client.scatter([item], broadcast=True, hash=False)[0]
 
-    def _gathered(self, futures: list[Any]) -> list[Any]:
+    def send(self, item: Any, worker: str) -> Any:
+        """Send something to one worker; what is sent so cannot be made again if that is lost."""
+        self.traffic.sent += _bytes([item])
+        return self.client.scatter([item], workers=[worker], hash=False)[0]
+
+    def gathered(self, futures: list[Any]) -> list[Any]:
+        """Bring results here."""
         found = list(self.client.gather(futures))
         self.traffic.received += _bytes(found)
         return found
 
-    def _repeated(self, attempt: Callable[[], Any]) -> Any:
+    def repeated(self, attempt: Callable[[], Any]) -> Any:
         """Try a round again when what was handed out went down with a worker."""
         from asyncio import CancelledError as CancelledTask
         from concurrent.futures import CancelledError
@@ -137,7 +148,7 @@ class Rounds:
         ) from last
 
 
-def _large_graphs() -> Any:
+def large_graphs() -> Any:
     """Let parts of long arrays travel with their tasks, which Dask would warn of."""
     import dask
 
@@ -145,11 +156,17 @@ def _large_graphs() -> Any:
 
 
 def _bytes(items: Any) -> int:
-    """Count the bytes of arrays, also in tuples and lists."""
+    """Count the bytes of arrays, also in tuples, lists, dicts, data classes and bound methods."""
     total = 0
     for item in items:
         if isinstance(item, np.ndarray):
             total += item.nbytes
         elif isinstance(item, tuple | list):
             total += _bytes(item)
+        elif isinstance(item, dict):
+            total += _bytes(item.values())
+        elif isinstance(item, MethodType):
+            total += _bytes([item.__self__])
+        elif is_dataclass(item):
+            total += _bytes(vars(item).values())
     return total

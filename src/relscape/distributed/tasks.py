@@ -59,8 +59,8 @@ def kept(values: Any) -> Any:
 
 
 def added(*parts: tuple[FloatArray, ...]) -> tuple[FloatArray, ...]:
-    """Add tuples of arrays, place by place, in the order in which they come."""
-    totals = [np.array(array, dtype=np.float64) for array in parts[0]]
+    """Add tuples of arrays, place by place, in the order in which they come; whole numbers stay whole."""
+    totals = [np.array(array, dtype=np.result_type(array, np.int64)) for array in parts[0]]
     for part in parts[1:]:
         for total, array in zip(totals, part, strict=True):
             total += array

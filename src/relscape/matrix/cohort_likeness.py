@@ -14,6 +14,7 @@ from relscape.errors import DataError
 from relscape.matrix.cohorts import centroids, cohort_sizes, indicator
 from relscape.matrix.confidence_laws import Laws
 from relscape.matrix.measures import as_table, cosines, distances, row_blocks
+from relscape.matrix.spread_weights import SpreadWeights, own_sums
 from relscape.protocols import AnyArray, FloatArray, IntArray
 
 __all__ = ["Likeness"]
@@ -70,7 +71,10 @@ class Likeness:
         """Compare every sample with every cohort, as a dense table; 0 for cohorts without members."""
         sizes = laws["sizes"]
         if self.by_neighbours:
-            found = (csr_array(weights) @ indicator(old_codes, len(sizes))).toarray() / np.maximum(sizes, 1)
+            members = indicator(old_codes, len(sizes))
+            spread = isinstance(weights, SpreadWeights)
+            sums = weights @ members.toarray() if spread else (csr_array(weights) @ members).toarray()
+            found = sums / np.maximum(sizes, 1)
             known = np.flatnonzero(codes >= 0)
             found[known, codes[known]] = self.own(laws, weights, X, codes, old_codes)[known]
         else:
@@ -86,10 +90,9 @@ class Likeness:
 
 def _own_sums(weights: Any, codes: IntArray, old_codes: IntArray) -> FloatArray:
     """Sum every sample's weights to the old samples of its own cohort."""
-    W = csr_array(weights)
-    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
-    within = codes[rows] == old_codes[W.indices]
-    return np.asarray(np.bincount(rows[within], W.data[within], W.shape[0]), dtype=np.float64)
+    if isinstance(weights, SpreadWeights):
+        return weights.own_sums(codes, old_codes)
+    return own_sums(csr_array(weights), codes, old_codes)
 
 
 def _single(weights: Any, codes: IntArray, sizes: IntArray) -> float:

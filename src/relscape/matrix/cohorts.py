@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 
 from relscape.errors import DataError, ParameterError, UnknownNameError
 from relscape.matrix.measures import as_table, cosines, distances
+from relscape.matrix.spread_weights import SpreadWeights
 from relscape.protocols import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = [
@@ -87,7 +88,9 @@ def cohort_relation(
         raise DataError(
             f"cohort relation {name!r} is made from {needs}, which is absent: give {needs}{instead}."
         )
-    matrix = form(as_table(inputs[needs]), np.asarray(codes), c, np.random.default_rng(random_state))
+    given = inputs[needs]
+    table = given if isinstance(given, SpreadWeights) else as_table(given)
+    matrix = form(table, np.asarray(codes), c, np.random.default_rng(random_state))
     if not np.isfinite(matrix).all():
         raise DataError(
             f"cohort relation {name!r} has entries that are not finite; look for missing or infinite values "
@@ -234,6 +237,8 @@ def _both_ways(links: Any, codes: IntArray, c: int) -> FloatArray:
 def _between(W: Any, codes: IntArray, c: int) -> FloatArray:
     """Sum the entries between every two cohorts: Y'WY."""
     Y = indicator(codes, c)
+    if isinstance(W, SpreadWeights):
+        return np.asarray(Y.T @ (W @ Y.toarray()))
     return np.asarray((Y.T @ csr_array(W) @ Y).toarray())
 
 

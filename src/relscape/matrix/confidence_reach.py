@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
+from relscape.matrix.spread_weights import SpreadWeights
 from relscape.protocols import BoolArray, IntArray
 
 __all__ = ["lifted", "unplaced"]
@@ -51,7 +52,8 @@ def unplaced(R: Any, W: Any) -> BoolArray:
 
     An isolated sample with an empty row of ``R`` is the usual case.
     """
-    _, component = connected_components(_edges(W), directed=False)
+    spread = isinstance(W, SpreadWeights)
+    component = W.components() if spread else connected_components(_edges(W), directed=False)[1]
     mass = np.bincount(component, np.asarray(R.sum(axis=1)).ravel())
     return np.asarray(mass[component] == 0)
 

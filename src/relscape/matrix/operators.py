@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, issparse
 from scipy.sparse.linalg import LinearOperator
 
 from relscape.data.blocks import normal_product
+from relscape.matrix.normal import normal_of_rows
 from relscape.protocols import FloatArray, RelationOperator, SparseArray
 
 __all__ = ["LocalRelation", "ScaledRelation"]
@@ -52,6 +53,16 @@ class LocalRelation:
         """Multiply the transpose by an array of m rows."""
         return np.asarray(self.matrix.T @ left)
 
+    def normal(self, right: FloatArray, row_weights: FloatArray) -> FloatArray:
+        """Multiply ``Rᵀ D(row_weights) R`` by a vector, in one pass over a sparse relation."""
+        if issparse(self.matrix):
+            return normal_of_rows(self.matrix, right, row_weights)
+        return self.rmatmat(row_weights * self.matmat(right))
+
+    def transposed(self) -> LocalRelation:
+        """Give the relation of the column objects with the row objects, a sparse one in its own rows."""
+        return LocalRelation(self.matrix.T)
+
     def row_blocks(self, rows: int) -> Iterator[tuple[slice, SparseArray]]:
         """Walk over the relation in sparse blocks of at most ``rows`` rows, in order."""
         for start in range(0, self.shape[0], rows):
@@ -82,6 +93,13 @@ class ScaledRelation(LinearOperator):  # type: ignore[misc]
     def norm_bound(self, values: FloatArray) -> float:
         """Give the size against which a singular value is large or small: 1 with the trivial triplet."""
         return float(values[0]) if self._deflated is None else 1.0
+
+    def flipped(self) -> ScaledRelation | None:
+        """Give the transpose in rows of its own, or nothing where the relation cannot be turned here."""
+        if not isinstance(self._relation, LocalRelation):
+            return None
+        deflated = None if self._deflated is None else self._deflated[::-1]
+        return ScaledRelation(self._relation.transposed(), self._column_scale, self._row_scale, deflated)
 
     def gram(self, x: FloatArray) -> FloatArray:
         """Multiply the Gram operator of the columns by a vector, in one pass over the relation.

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 from relscape.data.blocks import map_blocks, sum_blocks
 from relscape.protocols import FloatArray, IntArray, RelationOperator, SparseArray
 
-__all__ = ["p_norms", "power", "profile_distances", "relation_norms"]
+__all__ = ["column_maxima", "p_norms", "power", "profile_distances", "relation_norms"]
 
 
 def power(values: FloatArray, exponent: float) -> FloatArray:
@@ -41,7 +41,7 @@ def p_norms(matrix: Any, p: float) -> FloatArray:
 def relation_norms(relation: RelationOperator, p: float) -> tuple[FloatArray, FloatArray]:
     """Give the p-norms of all rows and of all columns of a relation, block by block."""
     rows = np.concatenate(map_blocks(relation, p_norms, p))
-    largest = np.maximum.reduce(map_blocks(relation, _column_maxima))
+    largest = np.maximum.reduce(map_blocks(relation, column_maxima))
     if p == 0:
         return rows, (largest > 0).astype(float)
     if np.isinf(p):
@@ -50,7 +50,8 @@ def relation_norms(relation: RelationOperator, p: float) -> tuple[FloatArray, Fl
     return rows, largest * sums ** (1.0 / p)
 
 
-def _column_maxima(block: SparseArray) -> FloatArray:
+def column_maxima(block: SparseArray) -> FloatArray:
+    """Give the largest entry of every column of a nonnegative block."""
     largest = np.zeros(block.shape[1])
     np.maximum.at(largest, block.indices, block.data)
     return largest

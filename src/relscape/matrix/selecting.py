@@ -109,11 +109,18 @@ class SelectedRelation:
         chosen, spread = self._within(function, along)
         return sum_blocks(self._relation, chosen, self._columns, *shared, along=spread)
 
-    def map_pieces(self, function: Callable[..., Any], arrays: Sequence[AnyArray], *shared: Any) -> list[Any]:
-        """Cut arrays of one length into pieces and call a function on each, where the relation does."""
+    @property
+    def n_blocks(self) -> int:
+        """Give the number of row blocks."""
+        return self._relation.n_blocks if isinstance(self._relation, BlockedRelation) else 1
+
+    def map_pieces(
+        self, function: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], *shared: Any
+    ) -> list[Any]:
+        """Call a function on pieces of work that belong to no block, where the relation does."""
         if isinstance(self._relation, BlockedRelation):
-            return self._relation.map_pieces(function, arrays, *shared)
-        return [function(0, *arrays, *shared)]
+            return self._relation.map_pieces(function, pieces, *shared)
+        return [function(*piece, *shared) for piece in pieces]
 
     def _within(
         self, function: Callable[..., Any], along: Sequence[AnyArray]

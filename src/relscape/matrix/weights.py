@@ -12,7 +12,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from relscape.errors import DataError, ParameterError
-from relscape.protocols import FloatArray, IntArray, SparseArray
+from relscape.matrix.spread_weights import spread_weights
+from relscape.protocols import BlockedRelation, FloatArray, IntArray, SparseArray
 
 __all__ = ["Affinity", "check_factor", "finish", "given_affinity", "shrunk"]
 
@@ -23,7 +24,7 @@ class Affinity:
 
     Parameters
     ----------
-    weights : sparse array of shape (n, n)
+    weights : sparse array of shape (n, n), or SpreadWeights
         Symmetric, without diagonal, nonnegative, of sum 1.
     total : float
         What the raw weights were divided by.
@@ -38,7 +39,7 @@ class Affinity:
         The distance of every sample's farthest neighbour; empty for weights that were given.
     """
 
-    weights: SparseArray
+    weights: Any
     total: float
     bandwidths: FloatArray
     normalisers: FloatArray
@@ -48,6 +49,9 @@ class Affinity:
 
 def given_affinity(W: Any, n: int) -> Affinity:
     """Check weights that were given, one for every pair of n samples, and finish them."""
+    if isinstance(W, BlockedRelation):
+        there = spread_weights(W, n)
+        return Affinity(there, there.total, np.empty(0), np.empty(0), 0.0, np.empty(0))
     matrix = csr_array(W, dtype=np.float64)
     if matrix.shape != (n, n):
         raise DataError(f"the affinity has shape {matrix.shape}; {n} × {n} is needed, one row a sample.")

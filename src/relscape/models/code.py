@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from relscape.errors import ParameterError, UnknownNameError
+from relscape.matrix.fixed_sums import fixed_sums
 from relscape.models.climbing import check_descent, climb
 from relscape.models.likelihood import LikelihoodModel, in_principal_axes, spectral_start
 from relscape.objectives.cooccurrence import CooccurrenceObjective, Table, check_model, log_likelihood
@@ -99,10 +100,10 @@ class CODE(LikelihoodModel):
         check_model(self.model)
         check_descent(self)
         part = self._defined_part(relation)
-        table = Table(part.relation, self.equal_rows)
+        table = Table(fixed_sums(part.relation), self.equal_rows)
         objective = CooccurrenceObjective(table, self.model, self.ridge)
         m = part.relation.shape[0]
-        starts = self._starts(part.relation, default_rng(self.random_state))
+        starts = self._starts(table.relation, default_rng(self.random_state))
         self.solve_result_, self.restarts_ = climb(self, objective, starts, step_sizes(table))
         point = in_principal_axes(self.solve_result_.point)
         self._keep(point[:m], point[m:], table)

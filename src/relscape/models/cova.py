@@ -38,6 +38,7 @@ from relscape.models.cova_settings import (
     alpha_of,
     check_local,
     check_parameters,
+    check_spread,
     keeps_response,
     tolerance_of,
 )
@@ -76,7 +77,8 @@ class COVA(CohortModel):
         where that shows nothing.
     affinity : {"perplexity", "cosine", "distance"}, settings or sparse array, n × n
         How strongly neighbours belong together: :class:`~relscape.GaussianAffinity`,
-        :class:`~relscape.CosineAffinity`, :class:`~relscape.DistanceAffinity`, or the weights themselves.
+        :class:`~relscape.CosineAffinity`, :class:`~relscape.DistanceAffinity`, or the weights themselves,
+        for E1 also spread over a cluster.
     confidence : {"gaussian", "student", "kernel", "range"}, settings or array, n × c
         How surely samples belong to cohorts: :class:`~relscape.GaussianConfidence` and its kin, or the table
         itself.
@@ -241,6 +243,7 @@ class COVA(CohortModel):
         weighed = self._weighed
         if is_matrix(self.affinity) and weighed is None:
             weighed = None, given_affinity(self.affinity, n)
+            check_spread(self, weighed[1].weights, y)
         cohorts = cohorts_of(
             y, features, None if weighed is None else weighed[1].weights, n, self.n_cohorts, rng
         )
@@ -317,10 +320,11 @@ class COVA(CohortModel):
             raise DataError("without features X, give the weights of pairs of samples as affinity (n × n).")
         self._forget()
         n = len(self.affinity) if isinstance(self.affinity, list | tuple) else self.affinity.shape[0]
-        self.row_entities_ = EntitySet("sample", as_text(range(n)))
+        named = getattr(self.affinity, "row_entities", None)
+        self.row_entities_ = EntitySet("sample", as_text(range(n))) if named is None else named
         self.column_entities_ = EntitySet("feature", as_text([]))
         self.n_features_in_ = 0
-        self.data_fingerprint_ = ""
+        self.data_fingerprint_ = getattr(self.affinity, "fingerprint", "")
         self.features_ = np.empty((n, 0))
         return None, n
 

@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array, diags_array
 
 from relscape.errors import DataError, RelscapeWarning, UnknownNameError
+from relscape.matrix.spread_weights import GraphSystem, SpreadWeights
 from relscape.objectives.cohort import Anchors, CohortObjective, ProjectedObjective, batches
 from relscape.objectives.neighbour import EXACT_POINTS, information, repulsion
 from relscape.protocols import Callback, FloatArray, IntArray, SparseArray
@@ -108,8 +109,12 @@ def _solved(
         np.add.at(own, anchors.index, anchors.strengths)
     local = 1.0 - alpha
     if local > 0:
-        degrees = np.asarray(weights.sum(axis=1)).ravel()
-        system = csr_array(diags_array(own + local * degrees) - local * weights)
+        diagonal = own + local * np.asarray(weights.sum(axis=1)).ravel()
+        system: Any
+        if isinstance(weights, SpreadWeights):
+            system = GraphSystem(weights, diagonal, local)
+        else:
+            system = csr_array(diags_array(diagonal) - local * weights)
         solved = solve_spd(system, right, start, tolerance)
         found, iterations, residual, well = (
             solved.solution,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from relscape.errors import ParameterError, UnknownNameError
+from relscape.errors import DataError, ParameterError, UnknownNameError
+from relscape.matrix.spread_weights import SpreadWeights
 from relscape.models.base import check_integer, check_number
 from relscape.models.cova_fitting import SOLVERS
 from relscape.models.cova_variants import VARIANTS
@@ -12,7 +13,15 @@ from relscape.models.eigen_cova import checked_eta
 from relscape.objectives.cohort import LOCAL_FORMS
 from relscape.solvers.manifolds import RETRACTIONS
 
-__all__ = ["MOST_ENTRIES", "alpha_of", "check_local", "check_parameters", "keeps_response", "tolerance_of"]
+__all__ = [
+    "MOST_ENTRIES",
+    "alpha_of",
+    "check_local",
+    "check_parameters",
+    "check_spread",
+    "keeps_response",
+    "tolerance_of",
+]
 
 _ALPHA_OF_PLACES, _ALPHA_OF_PROJECTIONS = 0.6, 0.9
 MOST_ENTRIES = 20_000_000  # of an n × c table that is kept or written in full
@@ -69,6 +78,19 @@ def check_parameters(model: Any) -> None:
             "E2, E3, P2 or P3, or leave local out."
         )
     _check_alpha(model)
+
+
+def check_spread(model: Any, weights: Any, y: Any) -> None:
+    """Refuse what cannot be done with weights that lie on a cluster."""
+    if not isinstance(weights, SpreadWeights):
+        return
+    if model.variant != "E1":
+        raise ParameterError(
+            f"variant={model.variant!r}: weights on a cluster are for E1, which products solve; give "
+            "the matrix itself."
+        )
+    if y is None:
+        raise DataError("with weights on a cluster, give the cohort of every sample as y.")
 
 
 def check_local(model: Any, n: int) -> None:

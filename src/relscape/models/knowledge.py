@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,14 +12,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from relscape import progress
-from relscape.errors import DataError, FormatError, RelscapeWarning
+from relscape.errors import ClusterError, DataError, FormatError, ParameterError, RelscapeWarning
 from relscape.models.base import check_integer
 from relscape.models.knowledge_answers import TrainedGraph
 from relscape.models.knowledge_calibration import calibrated
-from relscape.models.knowledge_graphs import as_graph
+from relscape.models.knowledge_graphs import SpreadGraph, as_graph
 from relscape.models.knowledge_placing import placed_entity
 from relscape.models.knowledge_settings import Plan, plan_of
-from relscape.models.knowledge_state import checkpoint_in, clear_drafts, write_model
+from relscape.models.knowledge_state import checkpoint_in, training_in, write_model
 from relscape.models.knowledge_training import Run, begin, held_threads, revived, train
 from relscape.models.state import model_from_state, model_state, read_state
 
@@ -75,6 +76,8 @@ class KGEmbedding(TrainedGraph):
         Validation figures of the epoch that was kept; empty without validation triples.
     best_epoch_, n_epochs_ : int
         The epoch that was kept, and how many were trained.
+    n_parts_ : int
+        Into how many parts entities were dealt: 1 unless the training was on a cluster.
 
     Examples
     --------
@@ -133,7 +136,7 @@ class KGEmbedding(TrainedGraph):
         Parameters
         ----------
         graph : KnowledgeGraph, RelationalData, or anything KnowledgeGraph takes as training triples
-            What is known.
+            What is known. A :class:`relscape.distributed.DistributedGraph` is trained on its cluster.
         y
             Not used.
         checkpoints : path, optional
@@ -152,11 +155,13 @@ class KGEmbedding(TrainedGraph):
             )
         self._forget()
         self.changes_ = []
-        self._keep_graph(as_graph(graph))
+        spread = graph if isinstance(graph, SpreadGraph) else None
+        self.n_parts_ = 1 if spread is None else spread.n_parts
+        self._keep_graph(as_graph(graph) if spread is None else spread.graph)
         with held_threads(plan):
             run = begin(plan, self._graph, self.random_state)
         keep = None if checkpoints is None else _Checkpoints(self, plan, Path(checkpoints), every)
-        return self._trained_on(run, plan, keep)
+        return self._trained_on(run, plan, keep, spread)
 
     @classmethod
     def resume(
@@ -166,6 +171,7 @@ class KGEmbedding(TrainedGraph):
         n_epochs: int | None = None,
         learning_rate: float | None = None,
         n_jobs: int | None = None,
+        spread: Callable[[Any, int], SpreadGraph] | None = None,
     ) -> Self:
         """Go on with a training from its last checkpoint, and write checkpoints there as before.
 
@@ -182,11 +188,15 @@ class KGEmbedding(TrainedGraph):
             Take steps of this size from now on.
         n_jobs : int, optional
             Use so many threads from now on.
+        spread : callable, optional
+            For a training that was begun on a cluster: called with the graph and the number of its parts, it
+            spreads the graph again, such as ``partial(DistributedGraph, client=client)``.
         """
         directory = checkpoint_in(Path(checkpoints))
         model: Self = model_from_state(cls, read_state(directory))
         if not hasattr(model, "training_"):
             raise FormatError(f"{directory} is a finished model, not a checkpoint; nothing is to resume.")
+        _check_spread(directory, model.n_parts_, spread is not None)
         wanted = {"n_epochs": n_epochs, "learning_rate": learning_rate, "n_jobs": n_jobs}
         changes = {n: v for n, v in wanted.items() if v is not None and v != getattr(model, n)}
         plan = model.set_params(**changes).check()
@@ -197,17 +207,20 @@ class KGEmbedding(TrainedGraph):
             progress.note(f"all {run.epoch} epochs are trained; n_epochs (--epochs) goes on to more")
         if changes:
             model.changes_ = [*model.changes_, {"epoch": run.epoch, **changes}]
-        return model._trained_on(run, plan, _Checkpoints(model, plan, directory, every))
+        again = None if spread is None else spread(model._graph, model.n_parts_)
+        return model._trained_on(run, plan, _Checkpoints(model, plan, directory, every), again)
 
-    def _trained_on(self, run: Run, plan: Plan, keep: _Checkpoints | None) -> Self:
+    def _trained_on(
+        self, run: Run, plan: Plan, keep: _Checkpoints | None, spread: SpreadGraph | None
+    ) -> Self:
         try:
-            with held_threads(plan):
-                train(run, plan, self._graph, None if keep is None else keep.look)
-        except DataError as error:
+            with held_threads(plan), nullcontext() if keep is None else training_in(keep.directory):
+                train(run, plan, self._graph, None if keep is None else keep.look, spread)
+        except (DataError, ClusterError) as error:
             self._forget()
             if keep is None:
                 raise
-            raise DataError(
+            raise type(error)(
                 f"{error} The last good checkpoint, of epoch {keep.epoch}, is in {keep.directory}."
             ) from error
         self._take(run)
@@ -283,13 +296,23 @@ class KGEmbedding(TrainedGraph):
         return tags
 
 
+def _check_spread(directory: Path, n_parts: int, spread: bool) -> None:
+    """Refuse to go on in one piece with a training in parts, or the other way round."""
+    if n_parts > 1 and not spread:
+        raise ParameterError(
+            f"{directory} is a training on a cluster, in {n_parts} parts; go on with it on one (--workers 1 "
+            "will do; in Python, spread=partial(DistributedGraph, client=client))."
+        )
+    if n_parts == 1 and spread:
+        raise ParameterError(f"{directory} is a training in one piece; go on with it without a cluster.")
+
+
 class _Checkpoints:
     """Writes a model under training, with the state of its training, every so many epochs."""
 
     def __init__(self, model: KGEmbedding, plan: Plan, directory: Path, every: int) -> None:
         self.model, self.plan, self.directory, self.every = model, plan, directory, every
         self.epoch = 0
-        clear_drafts(directory)
 
     def look(self, run: Run) -> None:
         """Write a checkpoint where one is due: before the first epoch, every so many, and after the last."""

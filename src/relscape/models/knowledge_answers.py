@@ -27,6 +27,7 @@ from relscape.models.knowledge_queries import (
 from relscape.models.knowledge_scoring import Trained
 from relscape.models.knowledge_settings import Plan
 from relscape.protocols import FloatArray, IntArray
+from relscape.scores.rank_counts import Counter, count_ranks
 from relscape.scores.ranking import RankingReport
 
 __all__ = ["TrainedGraph"]
@@ -48,6 +49,7 @@ class TrainedGraph(BaseEstimator):  # type: ignore[misc]
     weights_: FloatArray
     best_epoch_: int
     n_epochs_: int
+    n_parts_: int
     data_fingerprint_: str
 
     @abstractmethod
@@ -108,6 +110,7 @@ class TrainedGraph(BaseEstimator):  # type: ignore[misc]
         *,
         ties: str = "realistic",
         exclude_self_loops: bool = False,
+        count: Counter = count_ranks,
     ) -> RankingReport:
         """Rank the true heads and tails of triples among all entities.
 
@@ -122,6 +125,9 @@ class TrainedGraph(BaseEstimator):  # type: ignore[misc]
             "realistic", "optimistic" or "pessimistic".
         exclude_self_loops : bool
             Whether an entity is no candidate for relations that join none with itself in training.
+        count : callable, optional
+            What counts the candidates before an answer; on a cluster,
+            :class:`relscape.distributed.RankCounter`.
         """
         trained = self._trained()
         graph, facts = known_facts(known, self._graph)
@@ -131,7 +137,7 @@ class TrainedGraph(BaseEstimator):  # type: ignore[misc]
                 f"there are no triples to rank: the graph that was fitted has an empty {triples} split. Name "
                 "another one, or give triples."
             )
-        return trained.rank(numbers, graph, facts, exclude_self_loops, ties)
+        return trained.rank(numbers, graph, facts, exclude_self_loops, ties, count)
 
     # ------------------------------------------------------------------ questions
 

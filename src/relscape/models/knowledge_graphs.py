@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -14,8 +14,26 @@ from relscape.data.triples import SPLITS, KnowledgeGraph
 from relscape.errors import DataError, ParameterError, RelscapeWarning
 from relscape.protocols import FloatArray, IntArray
 from relscape.scores.ranking import Filter
+from relscape.solvers.triples.batches import Params, TrainableEnergy
+from relscape.solvers.triples.options import Options
+from relscape.solvers.triples.training import EpochReport, State, TrainingSet
 
-__all__ = ["as_graph", "graph_of", "known_facts", "triples_of"]
+__all__ = ["Epochs", "SpreadGraph", "as_graph", "graph_of", "known_facts", "triples_of"]
+
+Epochs: TypeAlias = Callable[[TrainableEnergy, Params, State, Options], EpochReport]
+"""Goes once over all triples; parameters and state move in place."""
+
+
+@runtime_checkable
+class SpreadGraph(Protocol):
+    """A graph that is trained in parts elsewhere: :class:`relscape.distributed.DistributedGraph`."""
+
+    graph: KnowledgeGraph
+    n_parts: int
+
+    def epochs(self, data: TrainingSet) -> Epochs:
+        """Give what trains epochs on some triples."""
+        ...
 
 
 def as_graph(given: Any) -> KnowledgeGraph:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from relscape.data.triples import KnowledgeGraph
-from relscape.objectives.energies.base import Energy, Params, Settings
+from relscape.objectives.energies import Energy, Params, Settings, energy_named
 from relscape.protocols import FloatArray, IntArray
+from relscape.scores.rank_counts import Counter, count_ranks
 from relscape.scores.ranking import Filter, RankingReport, rank_triples
 
 __all__ = ["Trained"]
@@ -54,6 +56,7 @@ class Trained:
         known: Filter | None = None,
         exclude_self_loops: bool = False,
         ties: str = "realistic",
+        count: Counter = count_ranks,
     ) -> RankingReport:
         """Rank heads and tails of triples among all entities."""
         return rank_triples(
@@ -64,4 +67,13 @@ class Trained:
             known=known,
             exclude_self_loops=exclude_self_loops,
             ties=ties,
+            count=count,
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes with the energy's name instead of its compiled functions."""
+        return _revived, (self.energy.name, self.params, self.settings, self.reciprocal)
+
+
+def _revived(name: str, params: Params, settings: Settings, reciprocal: bool) -> Trained:
+    return Trained(energy_named(name), params, settings, reciprocal)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from relscape.errors import StorageError
-from relscape.maps.files import replace_directory, restore_directory, storage_errors
+from relscape.maps.files import claimed, replace_directory, restore_directory, storage_errors
 from relscape.maps.state import MODEL_FILES, ModelState
 from relscape.models.state import is_saved_model
 
@@ -14,8 +16,8 @@ __all__ = [
     "CHECKPOINT",
     "check_run_directory",
     "checkpoint_in",
-    "clear_drafts",
     "owned_run",
+    "training_in",
     "write_model",
 ]
 
@@ -41,13 +43,15 @@ def checkpoint_in(directory: Path) -> Path:
 def owned_run(directory: Path) -> set[str] | None:
     """Name the files of a saved model that may be replaced; None where a directory is not one of ours.
 
-    A directory with nothing but the checkpoint of a training that was not finished is ours, too.
+    A directory with nothing but the checkpoint of a training that was not finished is ours, too, and one
+    with nothing but what a training left that was killed before its first.
     """
     if is_saved_model(directory):
         return set(MODEL_FILES)
     entries = {entry.name for entry in directory.iterdir()}
     drafts = {name for name in entries if name.startswith(f".{CHECKPOINT}")}
-    return set() if entries - drafts == {CHECKPOINT} and is_saved_model(directory / CHECKPOINT) else None
+    rest = entries - drafts
+    return set() if not rest or (rest == {CHECKPOINT} and is_saved_model(directory / CHECKPOINT)) else None
 
 
 def check_run_directory(directory: Path) -> None:
@@ -62,8 +66,10 @@ def check_run_directory(directory: Path) -> None:
             )
 
 
-def clear_drafts(directory: Path) -> None:
-    """Remove what a writer left that was killed in the middle of a checkpoint."""
-    if directory.parent.is_dir():
+@contextmanager
+def training_in(directory: Path) -> Iterator[None]:
+    """Keep a directory of checkpoints for one training; what a killed one left half written is removed."""
+    with claimed(directory, "training"):
         for draft in directory.parent.glob(f".{directory.name}-*"):
             shutil.rmtree(draft, ignore_errors=True)
+        yield

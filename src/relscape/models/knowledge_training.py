@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from relscape import progress
 from relscape.data.triples import KnowledgeGraph
 from relscape.errors import ParameterError
+from relscape.models.knowledge_graphs import Epochs, SpreadGraph
 from relscape.models.knowledge_scoring import Trained
 from relscape.models.knowledge_settings import Plan
 from relscape.models.knowledge_validation import Validator, better
@@ -137,17 +138,23 @@ def _begun(plan: Plan, graph: KnowledgeGraph, seed: int, warm: Warm | None) -> R
     return Run(seed, params, state, known, warm=warm)
 
 
-def _warm_up(run: Run, plan: Plan, graph: KnowledgeGraph, look: Callable[[Run], None] | None) -> None:
+def _warm_up(
+    run: Run,
+    plan: Plan,
+    graph: KnowledgeGraph,
+    look: Callable[[Run], None] | None,
+    spread: SpreadGraph | None,
+) -> None:
     """Train TransE to its last epoch and begin from its vectors; ``look`` sees the run as in training."""
     warm = run.warm
     if warm is None:
         return
-    data = training_data(plan, graph, None)
+    epochs = _epochs(training_data(plan, graph, None), spread)
     with progress.task("training TransE to begin from", plan.warm_epochs - warm.state.epoch) as task:
         while not warm.finished(plan):
             if look is not None:
                 look(run)
-            warm.train_epoch(plan, data)
+            warm.train_epoch(plan, epochs)
             task.advance()
     begun = _begun(plan, graph, run.seed, warm)
     run.params, run.state, run.hints, run.warm = begun.params, begun.state, begun.hints, None
@@ -178,12 +185,28 @@ def _n_relations(plan: Plan, graph: KnowledgeGraph) -> int:
     return 2 * graph.n_relations if plan.reciprocal else graph.n_relations
 
 
-def train(run: Run, plan: Plan, graph: KnowledgeGraph, look: Callable[[Run], None] | None) -> None:
-    """Train to the last epoch, or until patience runs out; ``look`` sees the run after every epoch."""
+def _epochs(data: TrainingSet, spread: SpreadGraph | None) -> Epochs:
+    """Give what trains epochs: the engine here, or that of a graph in parts."""
+    if spread is not None:
+        return spread.epochs(data)
+    return lambda energy, params, state, options: train_epoch(energy, params, state, data, options)
+
+
+def train(
+    run: Run,
+    plan: Plan,
+    graph: KnowledgeGraph,
+    look: Callable[[Run], None] | None,
+    spread: SpreadGraph | None = None,
+) -> None:
+    """Train to the last epoch, or until patience runs out; ``look`` sees the run after every epoch.
+
+    With ``spread``, the same graph in parts, epochs are trained where that is.
+    """
     if run.finished(plan):
         return
-    _warm_up(run, plan, graph, look)
-    data = training_data(plan, graph, run.hints)
+    _warm_up(run, plan, graph, look, spread)
+    epochs = _epochs(training_data(plan, graph, run.hints), spread)
     validator = Validator(graph, plan.validation, np.random.default_rng([run.seed, 2]))
     if look is not None and run.epoch == 0:
         look(run)
@@ -192,7 +215,7 @@ def train(run: Run, plan: Plan, graph: KnowledgeGraph, look: Callable[[Run], Non
     begun = time.perf_counter()
     with progress.task(f"training {plan.energy.name}", plan.n_epochs - run.epoch) as task:
         while not run.finished(plan):
-            report = train_epoch(plan.energy, run.params, run.state, data, plan.engine)
+            report = epochs(plan.energy, run.params, run.state, plan.engine)
             share = "active_share" if plan.engine.loss == "margin" else "below_share"
             told = {"loss": report.loss, share: report.active_share}
             if plan.validation.due(run.epoch, plan.n_epochs):

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from relscape.models.knowledge_graphs import Epochs
 from relscape.models.knowledge_settings import Plan
 from relscape.objectives.energies import Params, Sizes, energy_named
 from relscape.objectives.energies.transr import carry_over
 from relscape.protocols import IntArray
 from relscape.solvers.triples.options import Options
 from relscape.solvers.triples.sampling import new_streams
-from relscape.solvers.triples.training import State, TrainingSet, new_state, train_epoch
+from relscape.solvers.triples.training import State, new_state
 
 __all__ = ["Warm", "begin_warm", "enough_streams"]
 
@@ -28,9 +29,9 @@ class Warm:
     params: Params
     state: State
 
-    def train_epoch(self, plan: Plan, data: TrainingSet) -> None:
+    def train_epoch(self, plan: Plan, epochs: Epochs) -> None:
         """Go once over all triples."""
-        train_epoch(energy_named("TransE"), self.params, self.state, data, _options(plan))
+        epochs(energy_named("TransE"), self.params, self.state, _options(plan))
 
     def finished(self, plan: Plan) -> bool:
         """Tell whether all its epochs are done."""

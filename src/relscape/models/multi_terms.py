@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import fsum
 
 import numpy as np
 from numpy.random import Generator
 from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.linalg import LinearOperator
 
+from relscape.matrix.fixed_sums import fixed_sums
 from relscape.matrix.operators import LocalRelation
 from relscape.matrix.scaling import power
 from relscape.matrix.selecting import selected
@@ -81,7 +83,7 @@ def build_part(
         tuples = TupleTable.from_counts(at, relation.counts, shape, equal_rows)
         return Part(TupleTerm(tuples, model, positions), things, positions, tuples.marginals)
     matrix = csr_array(coo_array((relation.counts, (at[:, 0], at[:, 1])), shape=shape))
-    table = Table(LocalRelation(matrix), equal_rows)
+    table = Table(fixed_sums(LocalRelation(matrix)), equal_rows)
     term = PairTerm(table, model, positions[0], positions[1])
     return Part(term, things, positions, (table.row_masses, table.column_masses))
 
@@ -91,7 +93,7 @@ def _elsewhere(relation: KindRelation, model: str, places: Mapping[str, IntArray
     whole = relation.relation
     used = np.flatnonzero(whole.row_sums() > 0), np.flatnonzero(whole.column_sums() > 0)
     all_used = (len(used[0]), len(used[1])) == whole.shape
-    table = Table(whole if all_used else selected(whole, *used), equal_rows)
+    table = Table(fixed_sums(whole if all_used else selected(whole, *used)), equal_rows)
     first, second = (own[at] for own, at in zip(relation.places, used, strict=True))
     positions = places[relation.kinds[0]][first], places[relation.kinds[1]][second]
     term = PairTerm(table, model, *positions)
@@ -151,9 +153,9 @@ def graph_start(
     the symmetric coordinates of correspondence analysis. The mean size is 0.3 (spec 4); axes that do not
     exist are filled with a little noise, because a flat start would stay flat.
     """
-    graph = _graph([r for r in relations if isinstance(r, KindCounts)], places, total)
-    spread = [_Edges(r, places, total) for r in relations if isinstance(r, KindRelation)]
-    sums = np.asarray(graph.sum(axis=1)).ravel() + sum(edges.times(np.ones(total)) for edges in spread)
+    graph = _graph([r for r in relations if isinstance(r, KindCounts) and len(r.kinds) > 2], places, total)
+    pairs = [_Edges(r, places, total) for r in relations if len(r.kinds) == 2]
+    sums = np.asarray(graph.sum(axis=1)).ravel() + sum(edges.times(np.ones(total)) for edges in pairs)
     scale = power(sums, -0.5)
     balanced = diags_array(scale) @ graph @ diags_array(scale)
     trivial = np.sqrt(sums / sums.sum())
@@ -161,7 +163,7 @@ def graph_start(
     def times(x: FloatArray) -> FloatArray:
         # (1 + S)/2 has no negative values, so that its singular vectors are those of S in S's own order
         image = balanced @ x
-        for edges in spread:
+        for edges in pairs:
             image = image + (scale * edges.times((scale * x.T).T).T).T
         shifted: FloatArray = 0.5 * (x + image) - np.outer(trivial, trivial @ x).reshape(x.shape)
         return shifted
@@ -178,14 +180,24 @@ def graph_start(
 
 
 class _Edges:
-    """What a relation that is not in memory adds to the graph of all kinds, both ways, weights of sum 1."""
+    """What a relation of two kinds adds to the graph of all kinds, both ways, weights of sum 1."""
 
-    def __init__(self, relation: KindRelation, places: Mapping[str, IntArray], total: int) -> None:
-        self._relation, self._total = relation.relation, total
-        self._share = 1.0 / relation.relation.row_sums().sum()
-        ends = zip(relation.kinds, relation.places, strict=True)
+    def __init__(
+        self, relation: KindCounts | KindRelation, places: Mapping[str, IntArray], total: int
+    ) -> None:
         # things without a point (-1) have no weight either: they read and write one place too many
-        self._rows, self._columns = (places[kind][at] for kind, at in ends)
+        self._rows, self._columns = (places[kind] for kind in relation.kinds)
+        if isinstance(relation, KindRelation):
+            self._relation = fixed_sums(relation.relation)
+            self._rows, self._columns = self._rows[relation.places[0]], self._columns[relation.places[1]]
+        else:
+            entries = coo_array(
+                (relation.counts, (relation.cells[:, 0], relation.cells[:, 1])),
+                shape=(len(self._rows), len(self._columns)),
+            )
+            self._relation = fixed_sums(LocalRelation(csr_array(entries)))
+        self._total = total
+        self._share = 1.0 / fsum(self._relation.row_sums())
 
     def times(self, x: FloatArray) -> FloatArray:
         """Multiply by one value, or one row, for every point."""

@@ -17,13 +17,14 @@ from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownN
 from relscape.maps import Map
 from relscape.matrix.guided import guidance_components, guidance_costs
 from relscape.matrix.kernels import KernelMap
+from relscape.matrix.spread_features import spread_product
 from relscape.models.base import check_integer, check_number, generator, group_of
 from relscape.models.projection_core import CoreSettings, solve_projection
 from relscape.models.projection_inputs import GivenKinds, KindTable, read_new_kind
 from relscape.models.relations import separate_kinds
 from relscape.models.saving import SavedModel
 from relscape.models.state import model_state, plain_parameters
-from relscape.protocols import FloatArray, SparseArray
+from relscape.protocols import BlockedTable, FloatArray, SparseArray
 from relscape.threads import one_thread
 
 __all__ = ["REGULARIZATION", "ProjectionModel", "check_flags", "relative_ridges"]
@@ -235,6 +236,8 @@ def _placed(table: KindTable, kernel: KernelMap | None, mean: FloatArray, weight
     if table.matrix is None:
         return np.asarray(weights - mean @ weights)
     given = table.matrix
+    if isinstance(given, BlockedTable):
+        return np.asarray(spread_product(given, weights) - mean @ weights)
     if kernel is not None:
         given = kernel.columns(given)
     return np.asarray((given @ weights) - mean @ weights)

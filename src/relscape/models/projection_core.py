@@ -22,8 +22,9 @@ from relscape.matrix.guided import (
     weighted_mean,
 )
 from relscape.matrix.kernels import KernelMap, kernel_map, kernel_root, kernel_settings, scaled_columns
+from relscape.matrix.spread_features import SpreadFeatures, spread_mean
 from relscape.models.projection_inputs import KindTable
-from relscape.protocols import FloatArray
+from relscape.protocols import BlockedTable, FloatArray
 from relscape.solvers.guided import Axes, following_axes, generalized_axes, leading_axes, reference_axes
 from relscape.solvers.whitening import one_hot_whitening, whitening
 
@@ -122,6 +123,8 @@ def _view(
 ) -> _View:
     """Prepare one kind: scale its features, take a kernel of them, and find their weighted mean."""
     X = table.matrix
+    if isinstance(X, BlockedTable):
+        return _spread_view(kind, X, degrees, settings)
     one_hot = X is None
     if X is None:
         X = csr_array(eye_array(len(table.entities), format="csr"))
@@ -156,6 +159,27 @@ def _view(
         column_mean,
         scale,
     )
+
+
+def _spread_view(kind: str, X: BlockedTable, degrees: FloatArray, settings: CoreSettings) -> _View:
+    """Prepare one kind whose features lie on a cluster."""
+    asked = [
+        name
+        for name, given in (
+            (f"kernels[{kind!r}]", (settings.kernels or {}).get(kind) is not None),
+            ("standardize=True", settings.standardize),
+            ('solver="dense" or degree="signed"', settings.solver == "dense"),
+        )
+        if given
+    ]
+    if asked:
+        raise ParameterError(
+            f"{asked[0]}: this needs the features of {kind!r} here, but they lie on a cluster; leave it out."
+        )
+    mean = spread_mean(X, degrees) if settings.center else np.zeros(X.shape[1])
+    table = SpreadFeatures(X, mean)
+    ridge = settings.regularization[kind]
+    return _View(table, degrees, X.shape[1], ridge, False, None, None, mean, None)
 
 
 def _deviations(X: Any) -> FloatArray:

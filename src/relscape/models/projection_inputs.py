@@ -18,6 +18,7 @@ from relscape.errors import DataError, RelscapeWarning, listing
 from relscape.matrix.guided import Blocks, guidance_degrees
 from relscape.models.feature_inputs import Features, read_features
 from relscape.models.inputs import matrix_digest
+from relscape.protocols import BlockedTable
 
 __all__ = ["GivenKinds", "KindTable", "read_kinds", "read_new_kind"]
 
@@ -27,7 +28,7 @@ class KindTable:
     """The things of one kind, their features (n × d; None where there are none) and the features' names."""
 
     entities: EntitySet
-    matrix: Features | None
+    matrix: Any
     columns: EntitySet | None
 
 
@@ -104,6 +105,10 @@ def _read_table(kind: str, given: Any, guidance: Guidance) -> KindTable:
         return KindTable(EntitySet(kind, guidance.names_of(kind)), None, None)
     if isinstance(given, EntitySet):
         return _of_entities(replace(given, kind=kind))
+    if isinstance(given, BlockedTable):
+        names = getattr(given, "feature_names", as_text(range(given.shape[1])))
+        things = getattr(given, "entities", None) or EntitySet(kind, as_text(range(given.shape[0])))
+        return KindTable(replace(things, kind=kind), given, EntitySet(f"{kind} feature", names))
     read = _features_of(kind, given)
     return KindTable(replace(read.samples, kind=kind), read.matrix, read.features)
 
@@ -175,7 +180,8 @@ def _digest(tables: Mapping[str, KindTable], blocks: Blocks) -> str:
     for kind, table in tables.items():
         digest.update("\0".join([kind, *table.entities.ids]).encode())
         if table.matrix is not None:
-            digest.update(matrix_digest(table.matrix).encode())
+            spread = isinstance(table.matrix, BlockedTable)
+            digest.update((table.matrix.fingerprint if spread else matrix_digest(table.matrix)).encode())
     for pair, block in blocks.items():
         digest.update("\0".join(pair).encode())
         digest.update(matrix_digest(block).encode())

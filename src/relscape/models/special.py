@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import default_rng
 
+from relscape.matrix.fixed_sums import fixed_sums
 from relscape.models.climbing import check_descent, climb
 from relscape.models.code import CODE, step_sizes
 from relscape.models.likelihood import LikelihoodModel, spectral_start
@@ -110,7 +111,7 @@ class SDR(LikelihoodModel):
     def _embed(self, relation: RelationOperator) -> None:
         check_descent(self)
         part = self._defined_part(relation)
-        table = Table(part.relation, self.equal_rows)
+        table = Table(fixed_sums(part.relation), self.equal_rows)
         objective = BilinearObjective(table, self.ridge)
         m, n = part.relation.shape
         random_state = default_rng(self.random_state)
@@ -118,7 +119,7 @@ class SDR(LikelihoodModel):
         def with_factors(points: FloatArray) -> FloatArray:
             return np.column_stack([points, np.concatenate([np.zeros(m), np.log(table.column_masses)])])
 
-        starts = [spectral_start(part.relation, self.n_components)]
+        starts = [spectral_start(table.relation, self.n_components)]
         starts += [
             random_state.uniform(-1, 1, (m + n, self.n_components)) for _ in range(self.n_restarts - 1)
         ]

@@ -15,7 +15,7 @@ from relscape.maps.files import read_directory, storage_errors
 from relscape.maps.state import FORMAT, VERSION, ModelState, read_json
 from relscape.models.prototype_names import in_order_of
 from relscape.models.storing import STORED_CLASSES, restore, store
-from relscape.protocols import AnyArray
+from relscape.protocols import AnyArray, BlockedRelation
 from relscape.solvers.result import SolveResult
 
 __all__ = ["is_saved_model", "model_from_state", "model_state", "plain_parameters", "read_state"]
@@ -40,7 +40,7 @@ def _parameters(model: Any, arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameter(value: Any, name: str, arrays: dict[str, Any]) -> Any:
-    if type(value).__name__ in STORED_CLASSES or issparse(value):
+    if type(value).__name__ in STORED_CLASSES or issparse(value) or isinstance(value, BlockedRelation):
         return store(name, value, arrays)
     if hasattr(value, "__dataframe__"):  # a matrix in a data frame
         value = np.asarray(value)

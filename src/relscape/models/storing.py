@@ -11,7 +11,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from relscape.errors import FormatError
-from relscape.protocols import AnyArray
+from relscape.matrix.spread_weights import SpreadWeights
+from relscape.protocols import AnyArray, BlockedRelation
 
 __all__ = ["STORED_CLASSES", "restore", "store"]
 
@@ -55,6 +56,8 @@ def store(name: str, value: Any, arrays: dict[str, AnyArray]) -> Any:
         arrays[f"{name}.data"] = table.data
         arrays[f"{name}.indices"], arrays[f"{name}.indptr"] = table.indices, table.indptr
         return {_SPARSE: [int(size) for size in table.shape]}
+    if isinstance(value, SpreadWeights | BlockedRelation):
+        return None  # what lies on a cluster stays there
     if isinstance(value, np.ndarray):
         arrays[name] = value
         return {_ARRAY: list(value.shape)}

@@ -8,12 +8,13 @@ far from every column keeps all its digits. Memory is O((m + 32 n) q).
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, prange
 
-from relscape.protocols import BlockedRelation, FloatArray, RelationOperator
+from relscape.protocols import BlockedRelation, FloatArray, IntArray, RelationOperator
 
 __all__ = ["PairSums", "conditional_sums", "joint_sums"]
 
@@ -83,7 +84,7 @@ def conditional_sums(
     exclude_self : bool
         Leave out the pairs i = j; both clouds then hold the same objects, at least two.
     relation : RelationOperator, optional
-        If it lies in blocks on other machines, pieces of X are summed there, and added in order.
+        If it lies in blocks on other machines, the blocks of X are summed there, to the same last digits.
     """
     log_z, means, sums, _ = _pair_sums(X, Y, log_b, row_weights, False, exclude_self, relation)
     total = sums.sum(axis=0)
@@ -123,33 +124,34 @@ def _pair_sums(
 
     ``weights`` are w_i, or log a_i for joint sums, which a block holds relative to exp of its scale.
     """
+    bounds = np.arange(BLOCKS + 1) * len(X) // BLOCKS
     if not isinstance(relation, BlockedRelation):
         run = _all_blocks if len(X) * len(Y) > FEW_PAIRS else _few_blocks
-        return _summed(run, 0, X, weights, Y, log_b, joint, exclude_self)
-    found = relation.map_pieces(_piece_sums, [X, weights], Y, log_b, joint, exclude_self)
-    log_z, means, sums, tops = zip(*found, strict=True)
-    return np.concatenate(log_z), np.concatenate(means), np.stack(sums), np.array(tops)
+        return _summed(run, bounds, X, weights, Y, log_b, joint, exclude_self)
+    groups = pairwise(np.linspace(0, BLOCKS, min(relation.n_blocks, BLOCKS) + 1).astype(int))
+    edges = [bounds[first : last + 1] for first, last in groups]
+    pieces = [(edge, X[edge[0] : edge[-1]], weights[edge[0] : edge[-1]]) for edge in edges]
+    found = relation.map_pieces(_piece_sums, pieces, Y, log_b, joint, exclude_self)
+    log_z, means, sums, tops = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return log_z, means, sums, tops
 
 
 def _piece_sums(
-    start: int,
+    bounds: IntArray,
     X: FloatArray,
     weights: FloatArray,
     Y: FloatArray,
     log_b: FloatArray,
     joint: bool,
     exclude_self: bool,
-) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """Sum up some rows, the first of them number ``start``, on one thread, into one block."""
-    log_z, means, sums, tops = _summed(_few_blocks, start, X, weights, Y, log_b, joint, exclude_self)
-    top = float(tops.max()) if joint else 0.0
-    scales = np.exp(tops - top) if joint else np.ones(BLOCKS)
-    return log_z, means, (scales[:, None, None] * sums).sum(axis=0), top
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Sum up some of the blocks, on one thread; ``bounds`` are their first rows and the end."""
+    return _summed(_few_blocks, bounds, X, weights, Y, log_b, joint, exclude_self)
 
 
 def _summed(
     run: Any,
-    start: int,
+    bounds: IntArray,
     X: FloatArray,
     weights: FloatArray,
     Y: FloatArray,
@@ -158,13 +160,13 @@ def _summed(
     exclude_self: bool,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     m, q = X.shape
-    n = len(Y)
+    n, blocks = len(Y), len(bounds) - 1
     # One coordinate of all columns after the other: the inner loops run over columns.
-    own = start if exclude_self else -1
+    own = int(bounds[0]) if exclude_self else -1
     given = (_floats(X), _floats(Y.T), _floats(log_b), _floats(weights), joint, own)
     log_z, means = np.empty(m), np.empty((m, q))
-    sums, largest = np.zeros((BLOCKS, q + 1, n)), np.full(BLOCKS, _NEVER)
-    run(*given, log_z, means, sums, largest)
+    sums, largest = np.zeros((blocks, q + 1, n)), np.full(blocks, _NEVER)
+    run(bounds - bounds[0], *given, log_z, means, sums, largest)
     return log_z, means, sums, largest
 
 
@@ -295,17 +297,17 @@ def _scale_joint(sums, top, factors, tops):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _block(block, X, axes, log_b, weights, joint, own, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
+def _block(block, bounds, X, axes, log_b, weights, joint, own, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
     """Sum up the rows of one block, a few at a time; ``own`` is the first row's own column, or -1."""
-    m, q = X.shape
+    q = X.shape[1]
     n = axes.shape[1]
     values = np.zeros((TOGETHER, n))
     best = np.empty((2, min(TILE, n)))
     tops = np.empty(TOGETHER)
     factors = np.empty(TOGETHER)
     scaled = np.empty(TOGETHER)
-    last = (block + 1) * m // BLOCKS
-    for start in range(block * m // BLOCKS, last, TOGETHER):
+    last = bounds[block + 1]
+    for start in range(bounds[block], last, TOGETHER):
         rows = min(TOGETHER, last - start)
         factors[:] = 0.0
         tops[:] = _NEVER
@@ -327,12 +329,12 @@ def _block(block, X, axes, log_b, weights, joint, own, log_z, means, sums, large
 
 
 @njit(parallel=True, cache=True)
-def _all_blocks(X, axes, log_b, weights, joint, own, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
-    for block in prange(BLOCKS):
-        _block(block, X, axes, log_b, weights, joint, own, log_z, means, sums, largest)
+def _all_blocks(bounds, X, axes, log_b, weights, joint, own, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
+    for block in prange(bounds.size - 1):
+        _block(block, bounds, X, axes, log_b, weights, joint, own, log_z, means, sums, largest)
 
 
 @njit(cache=True)
-def _few_blocks(X, axes, log_b, weights, joint, own, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
-    for block in range(BLOCKS):
-        _block(block, X, axes, log_b, weights, joint, own, log_z, means, sums, largest)
+def _few_blocks(bounds, X, axes, log_b, weights, joint, own, log_z, means, sums, largest):  # type: ignore[no-untyped-def]
+    for block in range(bounds.size - 1):
+        _block(block, bounds, X, axes, log_b, weights, joint, own, log_z, means, sums, largest)

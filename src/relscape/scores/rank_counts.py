@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numba import njit, prange
@@ -13,7 +14,7 @@ from relscape.data.known import Known, query_keys
 from relscape.errors import DataError
 from relscape.protocols import BoolArray, FloatArray, IntArray
 
-__all__ = ["BLOCK_BYTES", "Counts", "Scorer", "count_ranks"]
+__all__ = ["BLOCK_BYTES", "Counter", "Counts", "Scorer", "count_ranks", "question_blocks"]
 
 Scorer: TypeAlias = Callable[[IntArray, IntArray], FloatArray]
 """``scorer(entities, relations)`` gives the energies of all candidates, one row a question; low is true."""
@@ -32,6 +33,26 @@ class Counts(NamedTuple):
     raw_level: IntArray
     better: IntArray
     level: IntArray
+
+
+class Counter(Protocol):
+    """What counts like :func:`count_ranks`, whose parameters it has."""
+
+    def __call__(
+        self,
+        scorer: Scorer,
+        entities: IntArray,
+        relations: IntArray,
+        answers: IntArray,
+        *,
+        n_entities: int,
+        n_relations: int,
+        known: Known,
+        loopless: BoolArray | None = None,
+        title: str = "ranking",
+    ) -> Counts:
+        """Count for each question the candidates that lie before its answer and level with it."""
+        ...
 
 
 def count_ranks(
@@ -73,7 +94,7 @@ def count_ranks(
     if loopless is not None:
         barred = np.where(loopless[relations[asked]], entities[asked], -1)
     counts = Counts(*(np.zeros(len(answers), dtype=np.int64) for _ in Counts._fields))
-    height = max(1, BLOCK_BYTES // (8 * max(n_entities, 1)))
+    height = _height(n_entities)
     with progress.task(title, asked.size) as task:
         for start in range(0, asked.size, height):
             stop = min(start + height, asked.size)
@@ -91,6 +112,22 @@ def count_ranks(
                 )
             task.advance(stop - start)
     return counts
+
+
+def question_blocks(entities: IntArray, relations: IntArray, n_entities: int) -> list[IntArray]:
+    """Give the questions of each block that :func:`count_ranks` scores at a time.
+
+    Some of these in a row, counted on their own, are scored in the same blocks, and so to the same bits.
+    """
+    order, asked, spans = _distinct_questions(entities, relations, n_entities)
+    height = _height(n_entities)
+    bounds = spans[[*range(0, asked.size, height), asked.size]]
+    return [order[start:stop] for start, stop in pairwise(bounds)]
+
+
+def _height(n_entities: int) -> int:
+    """Give the number of questions in a block."""
+    return max(1, BLOCK_BYTES // (8 * max(n_entities, 1)))
 
 
 def _distinct_questions(

@@ -11,7 +11,7 @@ from relscape.data.triple_statistics import count_relations, partition, relation
 from relscape.data.triples import SPLITS, KnowledgeGraph
 from relscape.errors import DataError
 from relscape.protocols import BoolArray, IntArray, TextArray
-from relscape.scores.rank_counts import Scorer, count_ranks
+from relscape.scores.rank_counts import Counter, Scorer, count_ranks
 from relscape.scores.ranking_report import RankingReport
 
 __all__ = ["Filter", "RankingReport", "loopless_relations", "rank_triples", "triple_classes"]
@@ -38,6 +38,7 @@ def rank_triples(
     known: Filter | None = None,
     exclude_self_loops: bool = False,
     ties: str = "realistic",
+    count: Counter = count_ranks,
 ) -> RankingReport:
     """Rank the head and the tail of every triple among all entities, raw and filtered.
 
@@ -58,6 +59,8 @@ def rank_triples(
         Whether an entity is no candidate for relations that join none with itself in training.
     ties : str
         "realistic" (the default), "optimistic" or "pessimistic".
+    count : callable
+        Counts as :func:`~relscape.scores.rank_counts.count_ranks` does, perhaps elsewhere.
 
     Examples
     --------
@@ -83,7 +86,7 @@ def rank_triples(
         "tails": (tails_of, head, tail, filters.tails),
     }
     counts = {
-        side: count_ranks(
+        side: count(
             scorer,
             asked,
             relation,

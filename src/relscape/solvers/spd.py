@@ -45,7 +45,7 @@ class SpdResult:
 
 
 def solve_spd(
-    A: SparseArray,
+    A: Any,
     B: FloatArray | SparseArray,
     start: FloatArray | None = None,
     tolerance: float = 1e-8,
@@ -60,8 +60,9 @@ def solve_spd(
 
     Parameters
     ----------
-    A : sparse array, n × n
-        Symmetric and positive definite; only the diagonal is checked beforehand.
+    A : sparse array, n × n, or an operator
+        Symmetric and positive definite; only the diagonal is checked beforehand. An operator, such as
+        a matrix on other machines, has ``shape``, ``diagonal()`` and ``@``, and is never factorised.
     B : array or sparse array, n × r
         Right-hand sides. They are taken sixteen at a time, so that many cost no more memory than B and X.
     start : array, n × r, optional
@@ -73,7 +74,8 @@ def solve_spd(
     callback : Callback, optional
         Sees every iteration with the largest relative residual and the columns at work; True stops.
     """
-    A = csr_array(A, dtype=np.float64)
+    elsewhere = not issparse(A)
+    A = A if elsewhere else csr_array(A, dtype=np.float64)
     if A.shape[0] != A.shape[1] or B.ndim != 2 or B.shape[0] != A.shape[0]:
         raise ParameterError(
             f"a {A.shape[0]} × {A.shape[1]} matrix and right-hand sides of shape {B.shape} do not make a "
@@ -84,7 +86,7 @@ def solve_spd(
             f"start has shape {start.shape}; expected that of the right-hand sides, {B.shape}."
         )
     diagonal = A.diagonal()
-    if not (np.isfinite(diagonal).all() and np.isfinite(A.data).all()):
+    if not (np.isfinite(diagonal).all() and (elsewhere or np.isfinite(A.data).all())):
         raise DataError("the matrix of the system has entries that are not finite.")
     if not (diagonal > 0).all():
         row = int(np.argmin(diagonal > 0))
@@ -92,7 +94,7 @@ def solve_spd(
             f"row {row} of the matrix has {diagonal[row]:g} on the diagonal, so that it is not positive "
             "definite; expected positive entries: nothing holds this unknown in place."
         )
-    if len(diagonal) < SMALL:
+    if len(diagonal) < SMALL and not elsewhere:
         return _factorised(A, _dense(B), tolerance)
     limit = _MOST if max_iterations is None else max_iterations
     return _by_blocks(_System(A, diagonal, tolerance, limit, callback), B, start)
@@ -127,7 +129,7 @@ def _largest(residuals: FloatArray) -> float:
 class _System:
     """The matrix and when to stop."""
 
-    A: SparseArray
+    A: Any
     diagonal: FloatArray
     tolerance: float
     limit: int
@@ -172,7 +174,7 @@ def _conjugate_gradients(system: _System, B: FloatArray, X: FloatArray) -> tuple
         while active.any():
             if spent >= system.limit:
                 return spent, False
-            spread, curvature = _spread(A.indptr, A.indices, A.data, direction)
+            spread, curvature = _spread(A, direction)
             if not (curvature[active] > 0).all():
                 raise DataError(_INDEFINITE)
             length = np.divide(inner, curvature, out=np.zeros_like(inner), where=active)
@@ -189,16 +191,19 @@ def _conjugate_gradients(system: _System, B: FloatArray, X: FloatArray) -> tuple
     return spent, False
 
 
-def _product(A: SparseArray, X: FloatArray) -> FloatArray:
+def _product(A: Any, X: FloatArray) -> FloatArray:
     """Multiply a sparse by a dense matrix, rows in parallel."""
-    return np.asarray(_spread(A.indptr, A.indices, A.data, X)[0])
+    return _spread(A, X)[0]
 
 
-def _spread(indptr: Any, indices: Any, data: Any, P: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _spread(A: Any, P: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Give A P and, a column, the inner product of P and A P."""
+    if not issparse(A):
+        found = np.ascontiguousarray(A @ P)
+        return found, (P * found).sum(axis=0)
     product = np.empty_like(P)
     parts = np.zeros((BLOCKS, P.shape[1]))
-    _multiply(indptr, indices, data, P, product, parts)
+    _multiply(A.indptr, A.indices, A.data, P, product, parts)
     return product, parts.sum(axis=0)
 
 

@@ -89,6 +89,9 @@ def _truncated(
     try:
         if n <= m and hasattr(operator, "gram"):
             U, values, Vt = _by_lanczos(operator, tolerance, settings)
+        elif n > m and hasattr(operator, "flipped") and (flipped := operator.flipped()) is not None:
+            V, values, Ut = _by_lanczos(flipped, tolerance, settings)
+            U, Vt = Ut.T, V.T
         else:
             U, values, Vt = svds(operator, solver="arpack", tol=tolerance, **settings)
     except ArpackNoConvergence as error:

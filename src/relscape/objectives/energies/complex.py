@@ -12,6 +12,7 @@ from numba import njit
 from relscape.objectives.energies.base import Energy, Params, Pull, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import HELPER, LOOP
+from relscape.objectives.energies.rows import place
 from relscape.objectives.energies.scoring import products_and_pull
 from relscape.objectives.energies.starting import unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -31,9 +32,9 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     k = E.shape[1] // 2
     found = E.dtype.type(0.0)
     for i in range(k):
-        re = E[h, i] * R[l, i] - E[h, k + i] * R[l, k + i]
-        im = E[h, i] * R[l, k + i] + E[h, k + i] * R[l, i]
-        found -= re * E[t, i] + im * E[t, k + i]
+        re = E[h, i] * R[l, i] - E[h, place(k + i)] * R[l, place(k + i)]
+        im = E[h, i] * R[l, place(k + i)] + E[h, place(k + i)] * R[l, i]
+        found -= re * E[t, i] + im * E[t, place(k + i)]
     return np.float64(found)
 
 
@@ -45,14 +46,14 @@ def add_gradient(  # type: ignore[no-untyped-def]
     k = E.shape[1] // 2
     factor = to.dtype.type(-scale)
     for i in range(k):
-        h1, h2, t1, t2 = E[h, i], E[h, k + i], E[t, i], E[t, k + i]
-        r1, r2 = R[l, i], R[l, k + i]
+        h1, h2, t1, t2 = E[h, i], E[h, place(k + i)], E[t, i], E[t, place(k + i)]
+        r1, r2 = R[l, i], R[l, place(k + i)]
         to[a, i] += factor * (r1 * t1 + r2 * t2)
-        to[a, k + i] += factor * (r1 * t2 - r2 * t1)
+        to[a, place(k + i)] += factor * (r1 * t2 - r2 * t1)
         to[b, i] += factor * (h1 * r1 - h2 * r2)
-        to[b, k + i] += factor * (h1 * r2 + h2 * r1)
+        to[b, place(k + i)] += factor * (h1 * r2 + h2 * r1)
         to_R[l, i] += factor * (h1 * t1 + h2 * t2)
-        to_R[l, k + i] += factor * (h1 * t2 - h2 * t1)
+        to_R[l, place(k + i)] += factor * (h1 * t2 - h2 * t1)
 
 
 @njit(**LOOP)

@@ -17,6 +17,7 @@ from relscape.objectives.energies import transr
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import ALLOCATING, LOOP, norm_of
+from relscape.objectives.energies.rows import place
 from relscape.objectives.energies.scoring import distances, per_relation
 from relscape.objectives.energies.transr import contain, project, pull_projection, total_of
 from relscape.protocols import FloatArray, IntArray
@@ -64,7 +65,7 @@ def _of_cluster(u, R, number, norm, l, at):  # type: ignore[no-untyped-def]
     """Give the energy with the translation that begins at ``at``; u is P (e_h − e_t)."""
     away = 0.0
     for i in range(u.shape[0]):
-        away += (R[l, at + i] - R[l, i]) ** 2
+        away += (R[l, place(at + i)] - R[l, i]) ** 2
     return norm_of(total_of(u, R, l, at, norm), norm) + number * away
 
 
@@ -89,7 +90,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     """Give the energy of one triple."""
     d = E.shape[1]
     u = np.empty(R.shape[1] // (1 + d + F.shape[1]), E.dtype)
-    project(E, R, h, l, t, u.shape[0], u)
+    project(E, R, h, l, t, u.shape[0], np.empty((1, d), E.dtype), u)
     return _of_cluster(u, R, number, norm, l, _translation(u, d, R, F, number, norm, l, hint))
 
 
@@ -100,10 +101,10 @@ def add_gradient(  # type: ignore[no-untyped-def]
     """Add the gradient times ``scale``: TransR's with r_c, and the pull between r_c and r."""
     d = E.shape[1]
     k = R.shape[1] // (1 + d + F.shape[1])
-    u = np.empty(k, E.dtype)
-    project(E, R, h, l, t, k, u)
+    apart, u = np.empty((1, d), E.dtype), np.empty(k, E.dtype)
+    project(E, R, h, l, t, k, apart, u)
     at = _translation(u, d, R, F, number, norm, l, hint)
-    pull_projection(scale, u, E, R, h, l, t, k, norm, to, a, b, to_R, at)
+    pull_projection(scale, u, apart, R, l, k, norm, to, a, b, to_R, at)
     factor = to.dtype.type(2.0 * number * scale)
     for i in range(k):
         pull = factor * (R[l, at + i] - R[l, i])

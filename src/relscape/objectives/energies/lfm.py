@@ -12,6 +12,7 @@ from numba import njit
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import ALLOCATING, LOOP
+from relscape.objectives.energies.rows import add_part, dot
 from relscape.objectives.energies.starting import glorot, unit_rows
 from relscape.protocols import FloatArray, IntArray
 
@@ -29,11 +30,10 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
 def _factors(E, R, S, h, t):  # type: ignore[no-untyped-def]
     """Give U'e_h and V'e_t."""
     k, s = E.shape[1], R.shape[1]
-    p, q = np.zeros(s, E.dtype), np.zeros(s, E.dtype)
+    p, q = np.zeros((1, s), E.dtype), np.zeros((1, s), E.dtype)
     for i in range(k):
-        for j in range(s):
-            p[j] += S[0, i * s + j] * E[h, i]
-            q[j] += S[0, (k + i) * s + j] * E[t, i]
+        add_part(p, 0, 0, E[h, i], S, 0, i * s, s)
+        add_part(q, 0, 0, E[t, i], S, 0, (k + i) * s, s)
     return p, q
 
 
@@ -43,7 +43,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     p, q = _factors(E, R, S, h, t)
     total = 0.0
     for j in range(R.shape[1]):
-        total -= R[l, j] * p[j] * q[j]
+        total -= R[l, j] * p[0, j] * q[0, j]
     return total
 
 
@@ -56,18 +56,14 @@ def add_gradient(  # type: ignore[no-untyped-def]
     p, q = _factors(E, R, S, h, t)
     factor = to.dtype.type(scale)
     for j in range(s):
-        to_R[l, j] -= factor * p[j] * q[j]
-        p[j], q[j] = factor * R[l, j] * p[j], factor * R[l, j] * q[j]
+        to_R[l, j] -= factor * p[0, j] * q[0, j]
+        p[0, j], q[0, j] = factor * R[l, j] * p[0, j], factor * R[l, j] * q[0, j]
     for i in range(k):
         at, other = i * s, (k + i) * s
-        to_head, to_tail = E.dtype.type(0.0), E.dtype.type(0.0)
-        for j in range(s):
-            to_head += S[0, at + j] * q[j]
-            to_tail += S[0, other + j] * p[j]
-            to_S[0, at + j] -= E[h, i] * q[j]
-            to_S[0, other + j] -= E[t, i] * p[j]
-        to[a, i] -= to_head
-        to[b, i] -= to_tail
+        to[a, i] -= dot(S, 0, at, q, 0, 0, s)
+        to[b, i] -= dot(S, 0, other, p, 0, 0, s)
+        add_part(to_S, 0, at, -E[h, i], q, 0, 0, s)
+        add_part(to_S, 0, other, -E[t, i], p, 0, 0, s)
 
 
 @njit(**LOOP)

@@ -46,7 +46,7 @@ __all__ = [
 FREE, UNIT, SOFT, BALL, DECAY = 0, 1, 2, 3, 4
 _TINY = 1e-10
 _AHEAD = 2  # how many triples ahead rows are asked for
-_MET, _MOVED = 1, 2  # marks of rows: met in this batch; moved, or to be moved
+_MET, _MOVED = 1, 2  # marks of rows, one bit each: met in this batch; moved, or to be moved
 
 
 class Model(NamedTuple):
@@ -115,11 +115,16 @@ def tend_row(rows, x, rule, weight, rate):  # type: ignore[no-untyped-def]
 
 @njit(**HELPER)
 def _greet(rows, marks, x, rule, weight, rate):  # type: ignore[no-untyped-def]
-    """Mark a row as met; at its first meeting in a batch take the step down its penalty."""
-    if marks[x] == 0:
-        marks[x] = _MET
-        if rule in (SOFT, DECAY):
+    """Mark a row as met; at its first meeting in a batch take the step down its penalty.
+
+    Whether it is the first is a question no processor can guess, so it is asked only where it matters.
+    """
+    if rule in (SOFT, DECAY):
+        if marks[x] == 0:
+            marks[x] = _MET
             tend_row(rows, x, rule, weight, rate)
+    else:
+        marks[x] |= _MET
 
 
 @njit(**HELPER)
@@ -127,7 +132,7 @@ def _merge(model, sums, triples, begin, end, step):  # type: ignore[no-untyped-d
     """Move those relations of some triples that have a gradient, and what is shared by all triples."""
     for i in range(begin, end):
         l = triples[i, 1]
-        if sums.relation_marks[l] == _MOVED:
+        if sums.relation_marks[l] >= _MOVED:
             sums.relation_marks[l] = _MET
             move_row(
                 model.relations,
@@ -224,7 +229,7 @@ def margin_sweep(value, add_gradient, model, batch, margin, sums, step):  # type
         tend_row(model.shared, 0, DECAY, step.shared_weight, step.rate)
     if rule in (UNIT, BALL):
         for x in range(entity_marks.shape[0]):
-            if entity_marks[x] == _MOVED:
+            if entity_marks[x] >= _MOVED:
                 tend_row(E, x, rule, weight1, rate)
     return loss, n_active, n_pairs
 

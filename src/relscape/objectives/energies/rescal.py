@@ -11,6 +11,7 @@ from numba import njit
 from relscape.objectives.energies.base import Energy, Params, Pull, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import HELPER, LOOP
+from relscape.objectives.energies.rows import add_part, dot
 from relscape.objectives.energies.scoring import per_relation, products_and_pull
 from relscape.objectives.energies.starting import glorot, unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -32,10 +33,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     k = E.shape[1]
     total = 0.0
     for i in range(k):
-        found = E.dtype.type(0.0)
-        for j in range(k):
-            found += R[l, i * k + j] * E[t, j]
-        total -= E[h, i] * found
+        total -= E[h, i] * dot(R, l, i * k, E, t, 0, k)
     return total
 
 
@@ -47,13 +45,10 @@ def add_gradient(  # type: ignore[no-untyped-def]
     k = E.shape[1]
     factor = to.dtype.type(scale)
     for i in range(k):
-        head = factor * E[h, i]
-        found = E.dtype.type(0.0)
-        for j in range(k):
-            found += R[l, i * k + j] * E[t, j]
-            to[b, j] -= head * R[l, i * k + j]
-            to_R[l, i * k + j] -= head * E[t, j]
-        to[a, i] -= factor * found
+        head = -factor * E[h, i]
+        to[a, i] -= factor * dot(R, l, i * k, E, t, 0, k)
+        add_part(to, b, 0, head, R, l, i * k, k)
+        add_part(to_R, l, i * k, head, E, t, 0, k)
 
 
 @njit(**LOOP)

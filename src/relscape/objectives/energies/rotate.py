@@ -16,6 +16,7 @@ from relscape.objectives.energies.base import Energy, Params, Pull, Settings, Si
 from relscape.objectives.energies.complex import turned
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import FAST, HELPER, L1, LOOP, norm_of, slope
+from relscape.objectives.energies.rows import place
 from relscape.objectives.energies.scoring import PairPull, distances, distances_and_pull
 from relscape.objectives.energies.starting import unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -36,8 +37,8 @@ def _total(E, R, h, l, t, norm):  # type: ignore[no-untyped-def]
     k = E.shape[1] // 2
     found = E.dtype.type(0.0)
     for i in range(k):
-        re = E[h, i] * R[l, i] - E[h, k + i] * R[l, k + i] - E[t, i]
-        im = E[h, i] * R[l, k + i] + E[h, k + i] * R[l, i] - E[t, k + i]
+        re = E[h, i] * R[l, i] - E[h, place(k + i)] * R[l, place(k + i)] - E[t, i]
+        im = E[h, i] * R[l, place(k + i)] + E[h, place(k + i)] * R[l, i] - E[t, place(k + i)]
         square = re * re + im * im
         found += np.sqrt(square) if len(norm) == L1 else square
     return np.float64(found)
@@ -59,19 +60,19 @@ def add_gradient(  # type: ignore[no-untyped-def]
         scale *= slope(_total(E, R, h, l, t, norm), norm)
     size = to.dtype.type(scale)
     for i in range(k):
-        h1, h2, r1, r2 = E[h, i], E[h, k + i], R[l, i], R[l, k + i]
-        s1, s2 = h1 * r1 - h2 * r2 - E[t, i], h1 * r2 + h2 * r1 - E[t, k + i]
+        h1, h2, r1, r2 = E[h, i], E[h, place(k + i)], R[l, i], R[l, place(k + i)]
+        s1, s2 = h1 * r1 - h2 * r2 - E[t, i], h1 * r2 + h2 * r1 - E[t, place(k + i)]
         factor = size
         if len(norm) == L1:
             length = np.sqrt(s1 * s1 + s2 * s2)
             factor = size / length if length > 0 else to.dtype.type(0.0)
         s1, s2 = factor * s1, factor * s2
         to[a, i] += s1 * r1 + s2 * r2
-        to[a, k + i] += s2 * r1 - s1 * r2
+        to[a, place(k + i)] += s2 * r1 - s1 * r2
         to[b, i] -= s1
-        to[b, k + i] -= s2
+        to[b, place(k + i)] -= s2
         to_R[l, i] += s1 * h1 + s2 * h2
-        to_R[l, k + i] += s2 * h1 - s1 * h2
+        to_R[l, place(k + i)] += s2 * h1 - s1 * h2
 
 
 @njit(**LOOP)
@@ -167,7 +168,7 @@ def _moduli(points, queries):  # type: ignore[no-untyped-def]
         for j in range(points.shape[0]):
             total = points.dtype.type(0.0)
             for m in range(k):
-                re, im = queries[i, m] - points[j, m], queries[i, k + m] - points[j, k + m]
+                re, im = queries[i, m] - points[j, m], queries[i, place(k + m)] - points[j, place(k + m)]
                 total += np.sqrt(re * re + im * im)
             found[i, j] = total
     return found
@@ -181,13 +182,13 @@ def _moduli_pull(points, queries, weights):  # type: ignore[no-untyped-def]
     for i in range(queries.shape[0]):
         for j in range(points.shape[0]):
             for m in range(k):
-                re, im = queries[i, m] - points[j, m], queries[i, k + m] - points[j, k + m]
+                re, im = queries[i, m] - points[j, m], queries[i, place(k + m)] - points[j, place(k + m)]
                 length = np.sqrt(re * re + im * im)
                 factor = weights[i, j] / length if length > 0 else points.dtype.type(0.0)
                 to_queries[i, m] += factor * re
-                to_queries[i, k + m] += factor * im
+                to_queries[i, place(k + m)] += factor * im
                 to_points[j, m] -= factor * re
-                to_points[j, k + m] -= factor * im
+                to_points[j, place(k + m)] -= factor * im
     return to_queries, to_points
 
 

@@ -12,6 +12,7 @@ from numba import njit
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import ALLOCATING, L1, LOOP, norm_of, signed, slope
+from relscape.objectives.energies.rows import add_part, dot
 from relscape.objectives.energies.scoring import distances, per_relation
 from relscape.objectives.energies.starting import glorot, unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -33,9 +34,7 @@ def _images(E, R, h, l, t, norm, u):  # type: ignore[no-untyped-def]
     k = E.shape[1]
     total = 0.0
     for i in range(k):
-        found = E.dtype.type(0.0)
-        for j in range(k):
-            found += R[l, i * k + j] * E[h, j] - R[l, (k + i) * k + j] * E[t, j]
+        found = dot(R, l, i * k, E, h, 0, k) - dot(R, l, (k + i) * k, E, t, 0, k)
         u[i] = found
         total += abs(found) if len(norm) == L1 else found * found
     return total
@@ -61,11 +60,10 @@ def add_gradient(  # type: ignore[no-untyped-def]
     for i in range(k):
         s = signed(u[i], factor) if len(norm) == L1 else factor * u[i]
         at, other = i * k, (k + i) * k
-        for j in range(k):
-            to[a, j] += s * R[l, at + j]
-            to[b, j] -= s * R[l, other + j]
-            to_R[l, at + j] += s * E[h, j]
-            to_R[l, other + j] -= s * E[t, j]
+        add_part(to, a, 0, s, R, l, at, k)
+        add_part(to, b, 0, -s, R, l, other, k)
+        add_part(to_R, l, at, s, E, h, 0, k)
+        add_part(to_R, l, other, -s, E, t, 0, k)
 
 
 @njit(**LOOP)

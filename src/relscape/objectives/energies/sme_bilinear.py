@@ -15,6 +15,7 @@ from numba import njit
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import ALLOCATING, LOOP
+from relscape.objectives.energies.rows import add_part, dot
 from relscape.objectives.energies.scoring import per_relation
 from relscape.objectives.energies.starting import glorot, unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -56,10 +57,8 @@ def _sides(E, R, h, l, t):  # type: ignore[no-untyped-def]
     x, y = np.empty(k, E.dtype), np.empty(k, E.dtype)
     for i in range(k):
         left, right = R[l, 2 * block + i], R[l, 2 * block + k + i]
-        for j in range(d):
-            left += R[l, i * d + j] * E[h, j]
-            right += R[l, block + i * d + j] * E[t, j]
-        x[i], y[i] = left, right
+        x[i] = left + dot(R, l, i * d, E, h, 0, d)
+        y[i] = right + dot(R, l, block + i * d, E, t, 0, d)
     return x, y
 
 
@@ -87,12 +86,11 @@ def add_gradient(  # type: ignore[no-untyped-def]
         left, right = factor * x[i], factor * y[i]
         to_R[l, 2 * block + i] -= right
         to_R[l, 2 * block + k + i] -= left
-        for j in range(d):
-            m = i * d + j
-            to[a, j] -= R[l, m] * right
-            to[b, j] -= R[l, block + m] * left
-            to_R[l, m] -= right * E[h, j]
-            to_R[l, block + m] -= left * E[t, j]
+        m = i * d
+        add_part(to, a, 0, -right, R, l, m, d)
+        add_part(to, b, 0, -left, R, l, block + m, d)
+        add_part(to_R, l, m, -right, E, h, 0, d)
+        add_part(to_R, l, block + m, -left, E, t, 0, d)
 
 
 @njit(**LOOP)

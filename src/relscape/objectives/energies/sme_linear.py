@@ -13,6 +13,7 @@ from numba import njit
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import ALLOCATING, LOOP
+from relscape.objectives.energies.rows import add_part, dot
 from relscape.objectives.energies.starting import glorot, unit_rows
 from relscape.protocols import FloatArray, IntArray
 
@@ -36,10 +37,9 @@ def _sides(E, R, S, h, l, t):  # type: ignore[no-untyped-def]
     x, y = np.empty(k, E.dtype), np.empty(k, E.dtype)
     for i in range(k):
         left, right = S[0, 4 * block + i], S[0, 4 * block + k + i]
-        for j in range(d):
-            m = i * d + j
-            left += S[0, m] * E[h, j] + S[0, block + m] * R[l, j]
-            right += S[0, 2 * block + m] * E[t, j] + S[0, 3 * block + m] * R[l, j]
+        m = i * d
+        left += dot(S, 0, m, E, h, 0, d) + dot(S, 0, block + m, R, l, 0, d)
+        right += dot(S, 0, 2 * block + m, E, t, 0, d) + dot(S, 0, 3 * block + m, R, l, 0, d)
         x[i], y[i] = left, right
     return x, y
 
@@ -68,15 +68,15 @@ def add_gradient(  # type: ignore[no-untyped-def]
         left, right = factor * x[i], factor * y[i]
         to_S[0, 4 * block + i] -= right
         to_S[0, 4 * block + k + i] -= left
-        for j in range(d):
-            m = i * d + j
-            to[a, j] -= S[0, m] * right
-            to[b, j] -= S[0, 2 * block + m] * left
-            to_R[l, j] -= S[0, block + m] * right + S[0, 3 * block + m] * left
-            to_S[0, m] -= right * E[h, j]
-            to_S[0, block + m] -= right * R[l, j]
-            to_S[0, 2 * block + m] -= left * E[t, j]
-            to_S[0, 3 * block + m] -= left * R[l, j]
+        m = i * d
+        add_part(to, a, 0, -right, S, 0, m, d)
+        add_part(to, b, 0, -left, S, 0, 2 * block + m, d)
+        add_part(to_R, l, 0, -right, S, 0, block + m, d)
+        add_part(to_R, l, 0, -left, S, 0, 3 * block + m, d)
+        add_part(to_S, 0, m, -right, E, h, 0, d)
+        add_part(to_S, 0, block + m, -right, R, l, 0, d)
+        add_part(to_S, 0, 2 * block + m, -left, E, t, 0, d)
+        add_part(to_S, 0, 3 * block + m, -left, R, l, 0, d)
 
 
 @njit(**LOOP)

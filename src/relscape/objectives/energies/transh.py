@@ -14,6 +14,7 @@ from numba import njit
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import HELPER, L1, LOOP, norm_of, signed, slope
+from relscape.objectives.energies.rows import place
 from relscape.objectives.energies.scoring import distances, per_relation
 from relscape.objectives.energies.starting import unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -36,7 +37,7 @@ def _along(E, R, h, l, t):  # type: ignore[no-untyped-def]
     k = E.shape[1]
     found = E.dtype.type(0.0)
     for i in range(k):
-        found += R[l, k + i] * (E[h, i] - E[t, i])
+        found += R[l, place(k + i)] * (E[h, i] - E[t, i])
     return np.float64(found)
 
 
@@ -46,7 +47,7 @@ def _total(E, R, h, l, t, norm, along):  # type: ignore[no-untyped-def]
     k = E.shape[1]
     factor, found = E.dtype.type(along), E.dtype.type(0.0)
     for i in range(k):
-        u = E[h, i] - E[t, i] - factor * R[l, k + i] + R[l, i]
+        u = E[h, i] - E[t, i] - factor * R[l, place(k + i)] + R[l, i]
         found += abs(u) if len(norm) == L1 else u * u
     return np.float64(found)
 
@@ -69,16 +70,16 @@ def add_gradient(  # type: ignore[no-untyped-def]
     factor, along = to.dtype.type(scale), to.dtype.type(along)
     ws = to.dtype.type(0.0)
     for i in range(k):
-        u = E[h, i] - E[t, i] - along * R[l, k + i] + R[l, i]
-        ws += R[l, k + i] * (signed(u, factor) if len(norm) == L1 else factor * u)
+        u = E[h, i] - E[t, i] - along * R[l, place(k + i)] + R[l, i]
+        ws += R[l, place(k + i)] * (signed(u, factor) if len(norm) == L1 else factor * u)
     for i in range(k):
-        w, d = R[l, k + i], E[h, i] - E[t, i]
+        w, d = R[l, place(k + i)], E[h, i] - E[t, i]
         u = d - along * w + R[l, i]
         s = signed(u, factor) if len(norm) == L1 else factor * u
         to[a, i] += s - ws * w
         to[b, i] -= s - ws * w
         to_R[l, i] += s
-        to_R[l, k + i] -= along * s + ws * d
+        to_R[l, place(k + i)] -= along * s + ws * d
 
 
 @njit(**LOOP)

@@ -14,6 +14,7 @@ from numba import njit
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
 from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
 from relscape.objectives.energies.norms import ALLOCATING, L1, LOOP, norm_of, signed, slope
+from relscape.objectives.energies.rows import add_part, dot, place
 from relscape.objectives.energies.scoring import distances, per_relation
 from relscape.objectives.energies.starting import identities, unit_rows
 from relscape.protocols import FloatArray, IntArray
@@ -36,17 +37,13 @@ def carry_over(params: Params, translation: Params) -> None:
 
 
 @njit(**ALLOCATING)
-def project(E, R, h, l, t, at, u):  # type: ignore[no-untyped-def]
-    """Fill u = P (e_h − e_t); P begins at ``at`` in the relation's row."""
+def project(E, R, h, l, t, at, apart, u):  # type: ignore[no-untyped-def]
+    """Fill ``apart`` with e_h − e_t (one row) and u with P times that; P begins at ``at`` in its row."""
     d = E.shape[1]
-    apart = np.empty(d, E.dtype)
     for j in range(d):
-        apart[j] = E[h, j] - E[t, j]
+        apart[0, j] = E[h, j] - E[t, j]
     for i in range(u.shape[0]):
-        found = E.dtype.type(0.0)
-        for j in range(d):
-            found += R[l, at + i * d + j] * apart[j]
-        u[i] = found
+        u[i] = dot(R, l, at + i * d, apart, 0, 0, d)
 
 
 @njit(**ALLOCATING)
@@ -54,33 +51,30 @@ def total_of(u, R, l, r, norm):  # type: ignore[no-untyped-def]
     """Sum the absolute values (l1) or squares of u plus the translation, which begins at ``r``."""
     total = 0.0
     for i in range(u.shape[0]):
-        found = u[i] + R[l, r + i]
+        found = u[i] + R[l, place(r + i)]
         total += abs(found) if len(norm) == L1 else found * found
     return total
 
 
 @njit(**ALLOCATING)
 def pull_projection(  # type: ignore[no-untyped-def]
-    scale, u, E, R, h, l, t, at, norm, to, a, b, to_R, r
+    scale, u, apart, R, l, at, norm, to, a, b, to_R, r
 ):
     """Add the gradient for entities, translation and matrix."""
-    d = E.shape[1]
+    d = apart.shape[1]
     if len(norm) != L1:
         scale *= slope(total_of(u, R, l, r, norm), norm)
     factor = to.dtype.type(scale)
-    apart, back = np.empty(d, E.dtype), np.zeros(d, E.dtype)
-    for j in range(d):
-        apart[j] = E[h, j] - E[t, j]
+    back = np.zeros((1, d), R.dtype)
     for i in range(u.shape[0]):
-        found = u[i] + R[l, r + i]
+        found = u[i] + R[l, place(r + i)]
         s = signed(found, factor) if len(norm) == L1 else factor * found
         to_R[l, r + i] += s
-        for j in range(d):
-            back[j] += s * R[l, at + i * d + j]
-            to_R[l, at + i * d + j] += s * apart[j]
+        add_part(back, 0, 0, s, R, l, at + i * d, d)
+        add_part(to_R, l, at + i * d, s, apart, 0, 0, d)
     for j in range(d):
-        to[a, j] += back[j]
-        to[b, j] -= back[j]
+        to[a, j] += back[0, j]
+        to[b, j] -= back[0, j]
 
 
 @njit(**ALLOCATING)
@@ -92,25 +86,18 @@ def contain(E, R, triples, others, at):  # type: ignore[no-untyped-def]
     """
     d = E.shape[1]
     k = at
-    u = np.empty(k, E.dtype)
+    u = np.empty((1, k), E.dtype)
     for i in range(triples.shape[0]):
         l = triples[i, 1]
         for j in range(-2, others.shape[1]):
             x = others[i, j] if j >= 0 else (triples[i, 0] if j == -2 else triples[i, 2])
-            square, length = 0.0, 0.0
-            for c in range(d):
-                length += np.float64(E[x, c] * E[x, c])
             for row in range(k):
-                found = E.dtype.type(0.0)
-                for c in range(d):
-                    found += R[l, at + row * d + c] * E[x, c]
-                u[row] = found
-                square += np.float64(found * found)
+                u[0, row] = dot(R, l, at + row * d, E, x, 0, d)
+            square = np.float64(dot(u, 0, 0, u, 0, 0, k))
             if square > 1.0:
-                factor = E.dtype.type((1.0 - square**-0.5) / length)
+                factor = E.dtype.type((1.0 - square**-0.5) / dot(E, x, 0, E, x, 0, d))
                 for row in range(k):
-                    for c in range(d):
-                        R[l, at + row * d + c] -= factor * u[row] * E[x, c]
+                    add_part(R, l, at + row * d, -factor * u[0, row], E, x, 0, d)
 
 
 @njit(**ALLOCATING)
@@ -119,7 +106,7 @@ def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-d
     d = E.shape[1]
     k = R.shape[1] // (1 + d)
     u = np.empty(k, E.dtype)
-    project(E, R, h, l, t, k, u)
+    project(E, R, h, l, t, k, np.empty((1, d), E.dtype), u)
     return norm_of(total_of(u, R, l, 0, norm), norm)
 
 
@@ -130,9 +117,9 @@ def add_gradient(  # type: ignore[no-untyped-def]
     """Add the gradient times ``scale``."""
     d = E.shape[1]
     k = R.shape[1] // (1 + d)
-    u = np.empty(k, E.dtype)
-    project(E, R, h, l, t, k, u)
-    pull_projection(scale, u, E, R, h, l, t, k, norm, to, a, b, to_R, 0)
+    apart, u = np.empty((1, d), E.dtype), np.empty(k, E.dtype)
+    project(E, R, h, l, t, k, apart, u)
+    pull_projection(scale, u, apart, R, l, k, norm, to, a, b, to_R, 0)
 
 
 @njit(**LOOP)
