@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import mpmath
 import numpy as np
 import pytest
@@ -130,3 +134,21 @@ def test_what_is_given_stays_as_it_is(rng):
     joint_sums(given[0], given[1], given[3], given[2])
     conditional_sums(given[0], given[1], given[2], given[3])
     assert all(np.array_equal(one, other) for one, other in zip(given, copies, strict=True))
+
+
+@pytest.mark.long
+def test_code_just_compiled_and_code_kept_give_the_same_bits(tmp_path):
+    """Processes of a cluster have either: a sum that the compiler may reorder differs between them."""
+    script = (
+        "import numpy as np; from relscape.objectives.gauss_sums import joint_sums\n"
+        "rng = np.random.default_rng(0); X, Y = rng.normal(size=(450, 2)), rng.normal(size=(300, 2))\n"
+        "found = joint_sums(X, Y, rng.normal(size=450), rng.normal(size=300))\n"
+        "print(found.log_total.hex(), *(array.tobytes().hex() for array in found[:-1]))"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    found = [
+        subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True)
+        for _ in range(2)
+    ]
+    assert found[0].stdout == found[1].stdout
+    assert len(found[0].stdout) > 450 * 16

@@ -23,9 +23,11 @@ FEW_PAIRS = 100_000  # up to here waking other threads costs more than it saves
 TILE = 256  # columns at a time: what one row needs of them stays in the first cache
 TOGETHER = 4  # rows whose exponentials enter the column sums in one sweep
 
-# Flags of float arithmetic: sums may be reordered so that they run on vector units. Infinities count.
-_SUMS = {"reassoc", "contract", "nsz", "nnan"}
+# Flags of float arithmetic. No sum may be reordered: the compiler would choose one order where it compiles
+# and another where it finds compiled code, so that two processes would differ in the last digit. Sums over
+# columns run in as many lanes as a tile has places instead, which vector units like as well.
 _EXACT = {"contract"}
+_LARGEST = {"nsz", "nnan"}
 
 _NEVER = -1e300  # the logarithm of nothing, for a pair that is left out
 
@@ -198,14 +200,14 @@ def _exp(x):  # type: ignore[no-untyped-def]
     return value if x > _LOWEST else 0.0
 
 
-@njit(cache=True, fastmath=_SUMS)
+@njit(cache=True, fastmath=_EXACT)
 def _one_axis(logs, log_b, axis, at):  # type: ignore[no-untyped-def]
     for j in range(logs.size):
         gap = axis[j] - at
         logs[j] = log_b[j] - gap * gap
 
 
-@njit(cache=True, fastmath=_SUMS)
+@njit(cache=True, fastmath=_EXACT)
 def _two_axes(logs, log_b, first, second, at_first, at_second):  # type: ignore[no-untyped-def]
     for j in range(logs.size):
         gap = first[j] - at_first
@@ -213,7 +215,7 @@ def _two_axes(logs, log_b, first, second, at_first, at_second):  # type: ignore[
         logs[j] = log_b[j] - gap * gap - other * other
 
 
-@njit(cache=True, fastmath=_SUMS)
+@njit(cache=True, fastmath=_LARGEST)
 def _larger(best, known, logs):  # type: ignore[no-untyped-def]
     """Write the larger of two, place by place; in place, the compiler would see branches, not a maximum."""
     for j in range(logs.size):
@@ -222,7 +224,7 @@ def _larger(best, known, logs):  # type: ignore[no-untyped-def]
         best[j] = old if old > new else new
 
 
-@njit(cache=True, fastmath=_SUMS)
+@njit(cache=True, fastmath=_LARGEST)
 def _exponents(x, axes, log_b, skip, logs, best):  # type: ignore[no-untyped-def]
     """Write log b_j − ‖x − y_j‖² for all columns and give the largest; column ``skip`` is left out."""
     n = logs.size
@@ -243,41 +245,51 @@ def _exponents(x, axes, log_b, skip, logs, best):  # type: ignore[no-untyped-def
     return best.max()
 
 
-@njit(cache=True, fastmath=_SUMS)
-def _exponentiate(logs, top):  # type: ignore[no-untyped-def]
-    total = 0.0
+@njit(cache=True, fastmath=_EXACT)
+def _exponentiate(logs, top, lanes):  # type: ignore[no-untyped-def]
     for j in range(logs.size):
         value = _exp(logs[j] - top)
         logs[j] = value
-        total += value
-    return total
+        lanes[j] += value
 
 
-@njit(cache=True, fastmath=_SUMS)
-def _dot(first, second):  # type: ignore[no-untyped-def]
-    total = 0.0
+@njit(cache=True, fastmath=_EXACT)
+def _multiply(first, second, lanes):  # type: ignore[no-untyped-def]
     for j in range(first.size):
-        total += first[j] * second[j]
-    return total
+        lanes[j] += first[j] * second[j]
 
 
-@njit(cache=True, fastmath=_SUMS)
-def _weighted(values, top, axes, mean):  # type: ignore[no-untyped-def]
+@njit(cache=True, fastmath=_EXACT)
+def _folded(lanes):  # type: ignore[no-untyped-def]
+    """Add the second half of the lanes to the first until one is left."""
+    size = lanes.size
+    while size > 1:
+        half = (size + 1) // 2
+        lower, upper = lanes[:half], lanes[half:size]
+        for j in range(upper.size):
+            lower[j] += upper[j]
+        size = half
+    return lanes[0]
+
+
+@njit(cache=True, fastmath=_EXACT)
+def _weighted(values, top, axes, mean, lanes):  # type: ignore[no-untyped-def]
     """Turn exponents into exponentials, give their sum, and write their mean position."""
     n = values.size
-    total = 0.0
-    mean[:] = 0.0
+    lanes[:] = 0.0
     for begin in range(0, n, TILE):
         end = min(begin + TILE, n)
         tile = values[begin:end]
-        total += _exponentiate(tile, top)
+        _exponentiate(tile, top, lanes[mean.size])
         for a in range(mean.size):
-            mean[a] += _dot(tile, axes[a, begin:end])
-    mean /= total
+            _multiply(tile, axes[a, begin:end], lanes[a])
+    total = _folded(lanes[mean.size])
+    for a in range(mean.size):
+        mean[a] = _folded(lanes[a]) / total
     return total
 
 
-@njit(cache=True, fastmath=_SUMS)
+@njit(cache=True, fastmath=_EXACT)
 def _add_rows(sums, values, factors):  # type: ignore[no-untyped-def]
     first, second, third, fourth = values[0], values[1], values[2], values[3]
     f0, f1, f2, f3 = factors[0], factors[1], factors[2], factors[3]
@@ -303,6 +315,7 @@ def _block(block, bounds, X, axes, log_b, weights, joint, own, log_z, means, sum
     n = axes.shape[1]
     values = np.zeros((TOGETHER, n))
     best = np.empty((2, min(TILE, n)))
+    lanes = np.empty((q + 1, min(TILE, n)))
     tops = np.empty(TOGETHER)
     factors = np.empty(TOGETHER)
     scaled = np.empty(TOGETHER)
@@ -314,7 +327,7 @@ def _block(block, bounds, X, axes, log_b, weights, joint, own, log_z, means, sum
         for r in range(rows):
             i = start + r
             top = _exponents(X[i], axes, log_b, i + own if own >= 0 else -1, values[r], best)
-            total = _weighted(values[r], top, axes, means[i])
+            total = _weighted(values[r], top, axes, means[i], lanes)
             log_z[i] = top + np.log(total)
             factors[r] = weights[i] / total
             tops[r] = weights[i] + top
