@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -9,6 +12,7 @@ from numpy.testing import assert_allclose
 
 import relscape as rs
 from relscape.errors import DataError, FormatError, ParameterError, StorageError, UnknownNameError
+from relscape.maps.store import Parts, map_files, write_group, write_map
 from relscape.maps.stored import StoredMap
 
 
@@ -72,3 +76,45 @@ def test_what_cannot_be_answered_is_said(joint, tmp_path):
         stored.neighbors(f"{joint.groups[0]}:7")
     with pytest.raises(StorageError):
         StoredMap(tmp_path / "nowhere")
+
+
+def test_a_folder_of_parts_is_read_replaced_and_found_damaged(joint, tmp_path):
+    rows, columns = joint.groups
+    whole = joint.group(rows)
+
+    def write(folder):
+        for part in range(3):
+            write_group(whole.select(np.arange(100 * part, 100 * (part + 1))), folder / f"p{part}.parquet")
+        return 300
+
+    path = write_map(joint, tmp_path / "map", Parts(rows, write))
+    found = rs.Map.load(path)
+    np.testing.assert_array_equal(found.coordinates(rows), joint.coordinates(rows))
+    assert found.group(rows).ids.tolist() == whole.ids.tolist()
+    assert {f"p{part}.parquet" for part in range(3)} <= {file.name for file in map_files(path)}
+    (path / f"{rows}.parquet" / "p1.parquet").unlink()
+    with pytest.raises(FormatError, match=r"has 200 rows, map\.json says 300"):
+        rs.Map.load(path)
+    joint.save(path)
+    assert (path / f"{rows}.parquet").is_file()
+    assert rs.Map.load(path).groups == (rows, columns)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_writer_killed_between_two_parts_leaves_the_earlier_map(joint, tmp_path):
+    rows, _ = joint.groups
+
+    def write(folder):
+        write_group(joint.group(rows).select(np.arange(9)), folder / "p0.parquet")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    for earlier in (False, True):
+        child = os.fork()
+        if child == 0:
+            write_map(joint, tmp_path / "map", Parts(rows, write))
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == signal.SIGKILL
+        assert (tmp_path / "map").exists() == earlier
+        joint.save(tmp_path / "map")
+        assert rs.Map.load(tmp_path / "map").group(rows).ids.size == 300
+        assert [path.name for path in tmp_path.iterdir()] == ["map"]

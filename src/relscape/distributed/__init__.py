@@ -6,6 +6,7 @@ from relscape.distributed.graph import DistributedGraph
 from relscape.distributed.ranking import RankCounter
 from relscape.distributed.relation import DistributedRelation
 from relscape.distributed.rounds import Traffic
+from relscape.distributed.writing import write_placed
 from relscape.maps.stored import StoredMap
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "StoredMap",
     "Traffic",
     "connect",
+    "write_placed",
 ]

@@ -12,6 +12,7 @@ from types import MethodType
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from relscape.distributed import tasks
 from relscape.errors import ClusterError
@@ -156,7 +157,7 @@ def large_graphs() -> Any:
 
 
 def _bytes(items: Any) -> int:
-    """Count the bytes of arrays, also in tuples, lists, dicts, data classes and bound methods."""
+    """Count the bytes of arrays, also in tuples, lists, dicts, data classes, models and bound methods."""
     total = 0
     for item in items:
         if isinstance(item, np.ndarray):
@@ -167,6 +168,6 @@ def _bytes(items: Any) -> int:
             total += _bytes(item.values())
         elif isinstance(item, MethodType):
             total += _bytes([item.__self__])
-        elif is_dataclass(item):
+        elif is_dataclass(item) or isinstance(item, BaseEstimator):
             total += _bytes(vars(item).values())
     return total

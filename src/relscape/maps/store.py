@@ -3,7 +3,8 @@
 ::
 
     map.json                 format version, model, parameters, scores, provenance, what files there are
-    KIND.parquet             id, label, z0 … z(k-1), x, y, fields; one row a thing
+    KIND.parquet             id, label, z0 … z(k-1), x, y, fields; one row a thing. May be a folder of such
+                             files, whose names sort in their order
     relations/NAME.parquet   from, to, weight (when asked for)
     arrays.safetensors       prototypes, responses, alignments (when there are any)
     model/                   model.json, model.safetensors (when new things may be placed)
@@ -13,9 +14,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -46,12 +47,14 @@ from relscape.maps.state import (
 from relscape.protocols import AnyArray, IntArray, TextArray
 
 __all__ = [
+    "Parts",
     "check_target",
     "group_of_table",
     "inside",
     "map_files",
     "read_map",
     "stored_provenance",
+    "write_group",
     "write_map",
 ]
 
@@ -62,9 +65,20 @@ _LARGE = 2**30  # bytes or rows that a table may unpack to, however small its fi
 _MOST_EXPANDED = 250  # times its size that a larger one may
 
 
-def write_map(map_: Map, path: Path) -> Path:
+class Parts(NamedTuple):
+    """A kind that is not written from memory.
+
+    ``write`` gets a folder, puts Parquet files into it, whose columns are those of the map's own group of the
+    kind and whose names sort in their order, and gives the number of things in them.
+    """
+
+    kind: str
+    write: Callable[[Path], int]
+
+
+def write_map(map_: Map, path: Path, parts: Parts | None = None) -> Path:
     """Write a map as a directory, whole or not at all; an earlier map there is replaced."""
-    replace_directory(path, lambda draft: _write(map_, draft), _owned)
+    replace_directory(path, lambda draft: _write(map_, draft, parts), _owned)
     return path
 
 
@@ -88,12 +102,20 @@ def _owned(path: Path) -> set[str] | None:
     return files
 
 
+def _in_order(folder: Path) -> list[Path]:
+    """List the files that a table in parts consists of."""
+    return sorted(folder.glob("*.parquet"))
+
+
 def map_files(path: Path) -> list[Path] | None:
     """List the files of a map, in a fixed order; None where there is no map, or one that is not whole."""
     restore_directory(path, _owned)
     names = _owned(path) if path.is_dir() else None
-    files = None if names is None else [path / name for name in sorted(names)]
-    return files if files is not None and all(file.is_file() for file in files) else None
+    if names is None:
+        return None
+    places = [path / name for name in sorted(names)]
+    files = [file for place in places for file in (_in_order(place) if place.is_dir() else [place])]
+    return files if all(file.is_file() for file in files) else None
 
 
 def stored_provenance(path: Path) -> dict[str, Any]:
@@ -105,9 +127,10 @@ def stored_provenance(path: Path) -> dict[str, Any]:
     return provenance if isinstance(provenance, dict) else {}
 
 
-def _write(map_: Map, directory: Path) -> None:
+def _write(map_: Map, directory: Path, parts: Parts | None) -> None:
     kinds = dict(zip(map_.groups, _file_names(map_.groups), strict=True))
     links = dict(zip(map_.relations, _file_names(map_.relations), strict=True))
+    groups = [_write_group(map_.group(kind), directory, file, parts) for kind, file in kinds.items()]
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -117,7 +140,7 @@ def _write(map_: Map, directory: Path) -> None:
         "scores": map_.scores,
         "provenance": map_.provenance,
         "layout": map_.drawn_by,
-        "groups": [_describe_group(map_.group(kind), file) for kind, file in kinds.items()],
+        "groups": groups,
         "relations": [
             {
                 "name": r.name,
@@ -131,10 +154,6 @@ def _write(map_: Map, directory: Path) -> None:
         "arrays": "arrays.safetensors" if map_.arrays else None,
         "model_directory": "model" if map_.model_state else None,
     }
-    for kind, file in kinds.items():
-        pq.write_table(
-            group_table(map_.group(kind)).drop_columns("kind"), directory / file, compression="zstd"
-        )
     if links:
         (directory / "relations").mkdir()
     for relation in map_.relations.values():
@@ -162,14 +181,26 @@ def _file_names(names: Iterable[str]) -> list[str]:
     return files
 
 
-def _describe_group(group: Group, file: str) -> dict[str, Any]:
+def _write_group(group: Group, directory: Path, file: str, parts: Parts | None) -> dict[str, Any]:
+    """Write the things of a kind, or have them written, and describe them for the header."""
+    size, place = len(group), directory / file
+    if parts is not None and parts.kind == group.kind:
+        place.mkdir()
+        size = parts.write(place)
+    else:
+        write_group(group, place)
     return {
         "kind": group.kind,
         "file": file,
-        "size": len(group),
+        "size": size,
         "labelled": group.labels is not None,
         "fields": field_columns(group),
     }
+
+
+def write_group(group: Group, file: Path) -> None:
+    """Write the things of a kind, or some of them, as a Parquet file."""
+    pq.write_table(group_table(group).drop_columns("kind"), file, compression="zstd")
 
 
 def _relation_table(map_: Map, relation: Relation) -> Any:
@@ -233,6 +264,9 @@ def inside(path: Path, name: str) -> Path:
 
 
 def _read_table(path: Path) -> Any:
+    parts = _in_order(path) if path.is_dir() else []
+    if parts:
+        return pa.concat_tables([_read_table(part) for part in parts])
     try:
         check_regular(path)
         _check_size(path)

@@ -19,9 +19,18 @@ from relscape.data.frames import WideTable, wide_table
 from relscape.data.labels import as_text, match
 from relscape.errors import DataError, RelscapeWarning, listing
 from relscape.matrix.operators import LocalRelation
-from relscape.protocols import AnyArray, RelationOperator, SparseArray, TextArray
+from relscape.protocols import AnyArray, IntArray, RelationOperator, SparseArray, TextArray
 
-__all__ = ["GivenRelation", "matched", "matrix_digest", "read_new", "read_relation", "refuse_negative"]
+__all__ = [
+    "GivenRelation",
+    "known_places",
+    "matched",
+    "matrix_digest",
+    "read_new",
+    "read_relation",
+    "rearranged",
+    "refuse_negative",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +139,11 @@ def _read_columns(X: Any, height: int) -> tuple[AnyArray, TextArray | None]:
 
 def matched(matrix: SparseArray, ids: TextArray, known: EntitySet) -> SparseArray:
     """Rearrange the known things (columns) of new relations into the order the model was fitted in."""
+    return rearranged(matrix, known_places(ids, known), len(known))
+
+
+def known_places(ids: TextArray, known: EntitySet) -> IntArray:
+    """Find the known things among those that were fitted; -1, with a warning, for what was not there."""
     at = match(ids, known.ids)
     seen = at >= 0
     if not seen.any():
@@ -143,13 +157,18 @@ def matched(matrix: SparseArray, ids: TextArray, known: EntitySet) -> SparseArra
             f"{(~seen).sum()} of {len(ids)} ids of kind {known.kind!r} were not there when the model "
             f"was fitted and are left out: {listing(ids[~seen])}.",
             RelscapeWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
+    return np.asarray(at)
+
+
+def rearranged(matrix: SparseArray, at: IntArray, width: int) -> SparseArray:
+    """Put every column where ``at`` says, among so many; those at -1 are left out."""
     entries = matrix.tocoo()
-    keep = seen[entries.coords[1]]
+    keep = at[entries.coords[1]] >= 0
     return csr_array(
         (entries.data[keep], (entries.coords[0][keep], at[entries.coords[1][keep]])),
-        shape=(matrix.shape[0], len(known)),
+        shape=(matrix.shape[0], width),
     )
 
 
