@@ -13,10 +13,14 @@ from relscape.data import EntitySet
 from relscape.data.labels import as_text
 from relscape.distributed.blocks import RowBlocks
 from relscape.distributed.relation import checked_count
-from relscape.errors import DataError
+from relscape.errors import DataError, ParameterError
+from relscape.matrix.neighbours import nearest
 from relscape.models.inputs import matrix_digest
+from relscape.protocols import FloatArray, IntArray
 
 __all__ = ["DistributedFeatures"]
+
+_QUERIES = 65_536  # at a time
 
 
 class DistributedFeatures(RowBlocks):
@@ -72,12 +76,49 @@ class DistributedFeatures(RowBlocks):
         names: dict[str, Any] = {"entities": entities, "feature_names": feature_names}
         return cls([rows[a:b] for a, b in pairwise(bounds)], client=client, **names)
 
+    def nearest(self, queries: Any = None, k: int = 10) -> tuple[FloatArray, IntArray]:
+        """Find the ``k`` things whose features are nearest to every query, exactly, by Euclidean distance.
+
+        Every block looks among its own things, and what the blocks find is put together on the workers.
+
+        Parameters
+        ----------
+        queries : array of shape (q, d), optional
+            Features to look for; those of all things here unless given, of which each is its own nearest.
+        k : int
+            How many, at most the number of things.
+
+        Returns
+        -------
+        distances, indices : arrays of shape (q, k)
+            Sorted by distance, equal distances by index.
+        """
+        rows, width = self.shape
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= rows:
+            raise ParameterError(f"k={k!r}: among {rows} things there are 1 to {rows} neighbours.")
+        if any(part.sparse for part in self._found):
+            raise DataError("neighbours are looked for among dense features; these blocks are sparse.")
+        asked: list[Any] = self._blocks
+        if queries is not None:
+            wanted = np.asarray(queries, dtype=np.float64)
+            if wanted.ndim != 2 or wanted.shape[1] != width or not np.isfinite(wanted).all():
+                raise DataError(f"queries of shape {wanted.shape}: give finite numbers in {width} columns.")
+            asked = [wanted[a : a + _QUERIES] for a in range(0, len(wanted), _QUERIES)]
+        starts = self._bounds[:-1].tolist()
+        found = [
+            self._rounds.total(_nearest_in, [self._blocks, starts], [some, int(k)], _nearest_of)
+            for some in asked
+        ]
+        distances, indices, _ = zip(*found, strict=True)
+        return np.concatenate(distances), np.concatenate(indices)
+
 
 class _Description(NamedTuple):
-    """The shape and the digest of a block."""
+    """The shape and the digest of a block, and whether it is sparse."""
 
     shape: tuple[int, int]
     digest: str
+    sparse: bool
 
 
 def _tidy(number: int, block: Any) -> Any:
@@ -96,4 +137,21 @@ def _tidy(number: int, block: Any) -> Any:
 
 
 def _described(block: Any) -> _Description:
-    return _Description((int(block.shape[0]), int(block.shape[1])), matrix_digest(block))
+    return _Description((int(block.shape[0]), int(block.shape[1])), matrix_digest(block), issparse(block))
+
+
+def _nearest_in(block: Any, start: int, queries: Any, k: int) -> tuple[FloatArray, IntArray, int]:
+    """Find the nearest things of one block, by their numbers among all."""
+    own = min(k, block.shape[0])
+    if not own:
+        return np.empty((len(queries), 0)), np.empty((len(queries), 0), dtype=np.int64), k
+    distances, indices = nearest(block, queries, own)
+    return distances, indices + start, k
+
+
+def _nearest_of(*parts: tuple[FloatArray, IntArray, int]) -> tuple[FloatArray, IntArray, int]:
+    """Keep the nearest of what several blocks have found; blocks come in order, so do equal distances."""
+    distances, indices = (np.concatenate([part[side] for part in parts], axis=1) for side in (0, 1))
+    k = parts[0][2]
+    order = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(distances, order, 1), np.take_along_axis(indices, order, 1), k

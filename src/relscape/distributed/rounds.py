@@ -54,15 +54,22 @@ class Rounds:
         return found
 
     def total(
-        self, function: Callable[..., Any], columns: Sequence[Sequence[Any]], shared: Any
+        self,
+        function: Callable[..., Any],
+        columns: Sequence[Sequence[Any]],
+        shared: Any,
+        combine: Callable[..., Any] = tasks.added,
     ) -> tuple[Any, ...]:
-        """Call a function that gives a tuple of arrays likewise, and add the tuples up on the workers."""
+        """Call a function that gives a tuple of arrays likewise, and add the tuples up on the workers.
+
+        With ``combine``, a function of any number of tuples in order, they are put together by that instead.
+        """
 
         def attempt() -> tuple[Any, ...]:
             level = self._started(function, columns, shared)
             while True:
                 groups = [level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN)]
-                level = [self.client.submit(tasks.added, *group, pure=False) for group in groups]
+                level = [self.client.submit(combine, *group, pure=False) for group in groups]
                 if len(level) == 1:
                     found: tuple[Any, ...] = self.gathered(level)[0]
                     return found

@@ -24,7 +24,7 @@ from relscape.matrix.mutual_blocks import relation_pairs
 from relscape.matrix.mutual_pairs import Pairs
 from relscape.matrix.operators import LocalRelation
 from relscape.matrix.selecting import submatrix
-from relscape.protocols import FloatArray, IntArray, RelationOperator
+from relscape.protocols import BlockedRelation, FloatArray, IntArray, RelationOperator
 from relscape.scores.neighbourhood import GammaTerms, gamma_of_pairs
 from relscape.solvers.search import evolve, pattern_search
 
@@ -83,6 +83,7 @@ class _Yardstick(NamedTuple):
     columns: IntArray | slice
     pairs: Pairs
     neighbourhood: Neighbourhood
+    elsewhere: BlockedRelation | None = None  # where neighbours are looked for
 
     def gamma(self, placed: tuple[FloatArray, FloatArray]) -> GammaTerms:
         """Give Γ of a map of all objects."""
@@ -96,7 +97,7 @@ class _Yardstick(NamedTuple):
     def gamma_among(self, placed: tuple[FloatArray, FloatArray]) -> GammaTerms:
         """Give Γ of a map of only the objects judged by."""
         rows, columns = placed
-        return gamma_of_pairs(self.pairs, rows, columns, *self.neighbourhood)
+        return gamma_of_pairs(self.pairs, rows, columns, *self.neighbourhood, elsewhere=self.elsewhere)
 
 
 def axis_weights(sigma: FloatArray, xi: float, gamma: float) -> tuple[FloatArray, FloatArray]:
@@ -236,8 +237,10 @@ def _informative(
     and for small ones, neighbourhoods are widened.
     """
     everything = slice(None)
-    whole = _Yardstick(everything, everything, relation_pairs(relation, *neighbourhood), neighbourhood)
-    searched = whole._replace(pairs=_drawn(whole.pairs, SAMPLE, random_state))
+    elsewhere = relation if isinstance(relation, BlockedRelation) else None
+    pairs = relation_pairs(relation, *neighbourhood)
+    whole = _Yardstick(everything, everything, pairs, neighbourhood, elsewhere)
+    searched = whole._replace(pairs=_drawn(whole.pairs, SAMPLE, random_state), elsewhere=None)
     if searched.gamma(placed).ratio <= SATURATED:
         return whole, searched
     remedies = []
@@ -254,7 +257,7 @@ def _informative(
     used = searched.neighbourhood
     if used != neighbourhood:
         remedies.append(f"with k_rows={used.k_rows} and k_columns={used.k_columns}")
-    searched = searched._replace(pairs=_drawn(searched.pairs, SAMPLE, random_state))
+    searched = searched._replace(pairs=_drawn(searched.pairs, SAMPLE, random_state), elsewhere=None)
     lost = searched.gamma(placed).ratio
     if remedies:
         remedy = f"searching {' '.join(remedies)} ({lost:.0%} lost) instead."

@@ -7,11 +7,13 @@ coordinates (NaN) are left out, as if the relation had never named them.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from relscape.errors import DataError
+from relscape.matrix.mutual_blocks import relation_pairs
 from relscape.matrix.mutual_pairs import (
     Pairs,
     as_relation,
@@ -21,7 +23,8 @@ from relscape.matrix.mutual_pairs import (
     strongest,
 )
 from relscape.matrix.neighbours import are_near, count_nearer, kth_nearest, pair_squares
-from relscape.protocols import BoolArray, FloatArray, IntArray, SparseArray
+from relscape.matrix.selecting import selected
+from relscape.protocols import BlockedRelation, BoolArray, FloatArray, IntArray, SparseArray
 
 __all__ = [
     "GammaTerms",
@@ -64,7 +67,8 @@ def gamma_loss(
     Parameters
     ----------
     R : array or sparse array of shape (m, n)
-        The relation, nonnegative.
+        The relation, nonnegative. One in blocks on a cluster (``DistributedRelation``) has its pairs and
+        their neighbours found there; it takes ``ties="positive"`` only.
     rows, columns : arrays of shape (m, k) and (n, k)
         Coordinates of row and column objects in one space; NaN for objects left out.
     k_rows : int
@@ -109,9 +113,31 @@ def gamma_terms(
     random_state: int | np.random.Generator | None = None,
 ) -> GammaTerms:
     """Give Γ together with the number of pairs it counts; the parameters are those of :func:`gamma_loss`."""
+    if isinstance(R, BlockedRelation):
+        return _gamma_elsewhere(R, rows, columns, k_rows, k_columns, ties, sample, random_state)
     relation, rows, columns = defined_part(R, rows, columns)
     pairs = mutual_pairs(relation, k_rows, k_columns, ties)
     return gamma_of_pairs(pairs, rows, columns, k_rows, k_columns, ties, sample, random_state)
+
+
+def _gamma_elsewhere(
+    R: BlockedRelation,
+    rows: Any,
+    columns: Any,
+    k_rows: int,
+    k_columns: int,
+    ties: str,
+    sample: int | None,
+    random_state: Any,
+) -> GammaTerms:
+    rows, columns = coordinates_of(R.shape, rows, columns, "R")
+    keep = [np.isfinite(places).all(axis=1) for places in (rows, columns)]
+    relation: Any = R
+    if not (keep[0].all() and keep[1].all()):
+        relation = selected(R, *(np.flatnonzero(defined) for defined in keep))
+    pairs = relation_pairs(relation, k_rows, k_columns, ties)
+    placed = rows[keep[0]], columns[keep[1]]
+    return gamma_of_pairs(pairs, *placed, k_rows, k_columns, ties, sample, random_state, R)
 
 
 def gamma_of_pairs(
@@ -123,10 +149,12 @@ def gamma_of_pairs(
     ties: str = "inclusive",
     sample: int | None = None,
     random_state: int | np.random.Generator | None = None,
+    elsewhere: BlockedRelation | None = None,
 ) -> GammaTerms:
     """Give Γ for mutual pairs that are known already, as a search over many maps of one relation needs it.
 
     All coordinates must be defined; ``k_rows``, ``k_columns`` and ``ties`` are those that made the pairs.
+    With ``elsewhere``, a relation in blocks, neighbours are looked for where that is.
     """
     check_ties(ties)
     k_rows = min(check_count("k_rows", k_rows), len(rows))
@@ -139,8 +167,9 @@ def gamma_of_pairs(
     if total == 0:
         return GammaTerms(0.0, 0)
     squares = pair_squares(rows, columns, i, j)
-    kept = _is_near(rows, columns, i, j, squares, k_columns, ties)
-    kept &= _is_near(columns, rows, j, i, squares, k_rows, ties)
+    near = _is_near if elsewhere is None else partial(_is_near_elsewhere, elsewhere)
+    kept = near(rows, columns, i, j, squares, k_columns, ties)
+    kept &= near(columns, rows, j, i, squares, k_rows, ties)
     lost = len(i) - int(kept.sum())
     return GammaTerms(lost * total / len(i), total)
 
@@ -160,6 +189,39 @@ def _is_near(
     asked, whose = np.unique(i, return_inverse=True)
     border, last = kth_nearest(points, queries[asked], k)
     return np.asarray((squares < border[whose]) | ((squares == border[whose]) & (j <= last[whose])))
+
+
+def _is_near_elsewhere(
+    relation: BlockedRelation,
+    queries: FloatArray,
+    points: FloatArray,
+    i: IntArray,
+    j: IntArray,
+    squares: FloatArray,
+    k: int,
+    ties: str,
+) -> BoolArray:
+    """Tell the same where a relation is: every piece of work has some queries and all points."""
+    groups = np.array_split(np.argsort(i, kind="stable"), min(relation.n_blocks, len(i)))
+    pieces = []
+    for group in groups:
+        asked, whose = np.unique(i[group], return_inverse=True)
+        pieces.append((queries[asked], whose, j[group], squares[group]))
+    found: BoolArray = np.empty(len(i), dtype=bool)
+    found[np.concatenate(groups)] = np.concatenate(relation.map_pieces(_near_piece, pieces, points, k, ties))
+    return found
+
+
+def _near_piece(
+    queries: FloatArray,
+    whose: IntArray,
+    j: IntArray,
+    squares: FloatArray,
+    points: FloatArray,
+    k: int,
+    ties: str,
+) -> BoolArray:
+    return _is_near(queries, points, whose, j, squares, k, ties)
 
 
 def mean_rank(R: Any, rows: Any, columns: Any, top: int = 10) -> float:
@@ -203,33 +265,39 @@ def placed_part(
     relation: SparseArray, rows: Any, columns: Any, name: str
 ) -> tuple[SparseArray, FloatArray, FloatArray]:
     """Keep the objects of a checked matrix, called ``name`` in messages, that have coordinates."""
-    places, defined = [], []
-    for side, given, size in zip(("rows", "columns"), (rows, columns), relation.shape, strict=True):
+    rows, columns = coordinates_of(relation.shape, rows, columns, name)
+    keep_rows, keep_columns = (np.isfinite(places).all(axis=1) for places in (rows, columns))
+    if not keep_rows.all():
+        relation = relation[keep_rows]
+    if not keep_columns.all():
+        relation = relation[:, keep_columns]
+    return relation, rows[keep_rows], columns[keep_columns]
+
+
+def coordinates_of(
+    shape: tuple[int, ...], rows: Any, columns: Any, name: str
+) -> tuple[FloatArray, FloatArray]:
+    """Check the coordinates of a relation's objects, NaN for those left out."""
+    places = []
+    for side, given, size in zip(("rows", "columns"), (rows, columns), shape, strict=True):
         coordinates = np.asarray(given, dtype=np.float64)
         if coordinates.ndim != 2 or len(coordinates) != size:
             raise DataError(
-                f"{side} has shape {coordinates.shape}, but {name} is "
-                f"{relation.shape[0]} × {relation.shape[1]}: "
+                f"{side} has shape {coordinates.shape}, but {name} is {shape[0]} × {shape[1]}: "
                 f"expected a table of coordinates for {size} objects."
             )
         if np.isinf(coordinates).any():
             raise DataError(
                 f"{side} has infinite coordinates; expected numbers, or NaN for objects left out."
             )
-        keep = ~np.isnan(coordinates).any(axis=1)
-        if not keep.any():
+        if np.isnan(coordinates).any(axis=1).all():
             raise DataError(
                 f"none of the {size} objects of {side} has coordinates; there is nothing to score."
             )
-        places.append(coordinates[keep])
-        defined.append(keep)
+        places.append(coordinates)
     if places[0].shape[1] != places[1].shape[1]:
         raise DataError(
             f"rows have {places[0].shape[1]} coordinates and columns {places[1].shape[1]}; "
             "both kinds must lie in one space."
         )
-    if not defined[0].all():
-        relation = relation[defined[0]]
-    if not defined[1].all():
-        relation = relation[:, defined[1]]
-    return relation, places[0], places[1]
+    return places[0], places[1]
