@@ -145,6 +145,31 @@ def test_compiled_code_read_from_disk_gives_the_bits_of_the_run_that_compiled_it
     assert first == second
 
 
+@pytest.mark.parametrize("norm", ["l1", "l2", "l2sq"])
+@pytest.mark.parametrize("negatives", [1, 2, 3])
+def test_corruptions_looked_at_together_lose_what_they_lose_one_by_one(norm: str, negatives: int) -> None:
+    # few entities that are all linked: some triples have no corrupted head or tail, or only one
+    full = np.array([(h, 0, t) for h in range(4) for t in range(4) if (h, t) != (0, 1)] + [(1, 1, 2)])
+    source = sampler(full, 4, 2, "uniform")
+    options = Options(n_batches=1, learning_rate=1e-12, margin=1.3, negatives=negatives, norm=norm)
+    params = ENERGIES["TransE"].start(Sizes(4, 2, 5), np.random.default_rng(0))
+    state = new_state(params, options, 7)
+    triples = full[shuffled(len(full), state.streams, 0)]
+    others, sides = corrupt(source, triples, negatives, state.streams, 1)
+    assert {-1, 0, 1} == set(sides.ravel().tolist())
+    losses = []
+    for (h, l, t), xs, ways in zip(triples, others, sides, strict=True):  # noqa: E741
+        for x, way in zip(xs, ways, strict=True):
+            pairs = [(h, t), (x, t) if way == 0 else (h, x)]
+            u = [params["entities"][a] + params["relations"][l] - params["entities"][b] for a, b in pairs]
+            true, false = ({"l1": abs(v).sum(), "l2": (v @ v) ** 0.5, "l2sq": v @ v}[norm] for v in u)
+            if way >= 0:
+                losses.append(max(1.3 + true - false, 0.0))
+    state = new_state(params, options, 7)
+    report = train_epoch(ENERGIES["TransE"], params, state, training_set(full, source), options)
+    assert report == pytest.approx((np.mean(losses), np.mean(np.array(losses) > 0)))
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_a_batch_is_one_step_down_the_objective(name: str) -> None:
     number = 1e-2 if name == "TransPES" else None  # self loops: differences of energies need a larger ξ

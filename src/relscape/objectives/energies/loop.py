@@ -39,6 +39,7 @@ __all__ = [
     "Model",
     "apply_rows",
     "margin_sweep",
+    "one_by_one",
     "pulls_of",
     "values_of",
 ]
@@ -149,12 +150,24 @@ def _merge(model, sums, triples, begin, end, step):  # type: ignore[no-untyped-d
 
 
 @njit(inline="always")
-def margin_sweep(value, add_gradient, model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
+def one_by_one(value, E, R, S, F, number, norm, triples, hints, others, sides, i, found):  # type: ignore[no-untyped-def]
+    """Write the energies of triple i's corruptions to ``found``, and its own behind them."""
+    h, l, t = triples[i, 0], triples[i, 1], triples[i, 2]
+    n_others = others.shape[1]
+    for j in range(n_others):
+        heads, x = sides[i, j] == 0, others[i, j]
+        found[j] = value(E, R, S, F, number, norm, x if heads else h, l, t if heads else x, -1)
+    found[n_others] = value(E, R, S, F, number, norm, h, l, t, hints[i])
+
+
+@njit(inline="always")
+def margin_sweep(value, add_gradient, model, batch, margin, sums, step, energies=one_by_one):  # type: ignore[no-untyped-def]
     """Walk over a batch's triples and their corruptions; give loss, active pairs and all pairs.
 
     Every pair adds the hinge [margin + E(true) − E(corrupted)]₊ times the triple's weight. Without a window
     the gradient is that of the parameters as they stand, summed; with one, rows move along the way. The
-    bundles ``batch``, ``sums`` and ``step`` are explained in :mod:`relscape.solvers.triples.batches`.
+    bundles ``batch``, ``sums`` and ``step`` are explained in :mod:`relscape.solvers.triples.batches`. An
+    energy that can look at a triple and its corruptions together brings its own ``energies``.
     """
     triples, hints, weights, others, sides = batch
     n, n_others = others.shape
@@ -166,7 +179,8 @@ def margin_sweep(value, add_gradient, model, batch, margin, sums, step):  # type
     rule, weight1 = step.entity_rule if direct else FREE, step.entity_weight
     weight2 = step.relation_weight
     relation_rule = DECAY if direct and weight2 > 0.0 else FREE
-    own, active = sums.own, sums.active
+    greets = not direct or rule in (SOFT, DECAY)
+    own, found = sums.own, sums.found
     to = own if direct else sums.entities
     loss, n_active, n_pairs, since = 0.0, 0, 0, 0
     for i in range(n):
@@ -177,24 +191,25 @@ def margin_sweep(value, add_gradient, model, batch, margin, sums, step):  # type
             fetch(E, triples[i + _AHEAD, 2])
             for j in range(n_others):
                 fetch(E, others[i + _AHEAD, j])
-        _greet(E, entity_marks, h, rule, weight1, rate)
-        _greet(E, entity_marks, t, rule, weight1, rate)
+        if greets:
+            _greet(E, entity_marks, h, rule, weight1, rate)
+            _greet(E, entity_marks, t, rule, weight1, rate)
+            for j in range(n_others):
+                if sides[i, j] >= 0:
+                    _greet(E, entity_marks, others[i, j], rule, weight1, rate)
         _greet(R, relation_marks, l, relation_rule, weight2, rate)
-        threshold = margin + value(E, R, S, F, number, norm, h, l, t, hint)
+        energies(value, E, R, S, F, number, norm, triples, hints, others, sides, i, found)
+        threshold = margin + found[n_others]
         count = 0
         for j in range(n_others):
-            side, x = sides[i, j], others[i, j]
-            active[j] = False
-            if side >= 0:
-                _greet(E, entity_marks, x, rule, weight1, rate)
-                bracket = threshold - value(
-                    E, R, S, F, number, norm, x if side == 0 else h, l, t if side == 0 else x, -1
-                )
+            bracket = threshold - found[j]
+            found[j] = 0.0
+            if sides[i, j] >= 0:
                 n_pairs += 1
                 if bracket > 0.0:
-                    active[j] = True
+                    found[j] = 1.0
                     if direct and adagrad:
-                        fetch(squares, x)
+                        fetch(squares, others[i, j])
                     loss += weight * bracket
                     count += 1
         if count > 0:
@@ -208,7 +223,7 @@ def margin_sweep(value, add_gradient, model, batch, margin, sums, step):  # type
             a, b = (0, 1) if direct else (h, t)
             add_gradient(weight * count, E, R, S, F, number, norm, h, l, t, hint, to, a, b, to_R, to_S)
             for j in range(n_others):
-                if active[j]:
+                if found[j] > 0.0:
                     x = others[i, j]
                     entity_marks[x] = _MOVED
                     c = 2 if direct else x

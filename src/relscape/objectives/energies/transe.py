@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 
 from relscape.objectives.energies.base import Energy, Params, Pull, Settings, Sizes, assemble
-from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
+from relscape.objectives.energies.loop import margin_sweep, one_by_one, pulls_of, values_of
 from relscape.objectives.energies.norms import HELPER, L1, LOOP, norm_of, signed, slope
 from relscape.objectives.energies.scoring import distances, distances_and_pull
 from relscape.objectives.energies.starting import unit_rows
@@ -33,9 +33,33 @@ def total(E, R, h, l, t, norm):  # type: ignore[no-untyped-def]
 
 
 @njit(**HELPER)
+def three(E, R, l, h1, t1, h2, t2, h3, t3, norm):  # type: ignore[no-untyped-def]
+    """Give the energies of three triples of a relation."""
+    a, b, c = E.dtype.type(0.0), E.dtype.type(0.0), E.dtype.type(0.0)
+    for i in range(E.shape[1]):
+        u, v, w = E[h1, i] + R[l, i] - E[t1, i], E[h2, i] + R[l, i] - E[t2, i], E[h3, i] + R[l, i] - E[t3, i]
+        a += abs(u) if len(norm) == L1 else u * u
+        b += abs(v) if len(norm) == L1 else v * v
+        c += abs(w) if len(norm) == L1 else w * w
+    return norm_of(np.float64(a), norm), norm_of(np.float64(b), norm), norm_of(np.float64(c), norm)
+
+
+@njit(**HELPER)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     return norm_of(total(E, R, h, l, t, norm), norm)
+
+
+@njit(inline="always")
+def together(value, E, R, S, F, number, norm, triples, hints, others, sides, i, found):  # type: ignore[no-untyped-def]
+    """Work out the energies of a triple and of its two corruptions in one walk along their rows."""
+    if others.shape[1] != 2:
+        one_by_one(value, E, R, S, F, number, norm, triples, hints, others, sides, i, found)
+    else:
+        h, l, t, x, y = triples[i, 0], triples[i, 1], triples[i, 2], others[i, 0], others[i, 1]
+        h1, t1 = (x, t) if sides[i, 0] == 0 else (h, x)
+        h2, t2 = (y, t) if sides[i, 1] == 0 else (h, y)
+        found[0], found[1], found[2] = three(E, R, l, h1, t1, h2, t2, h, t, norm)
 
 
 @njit(**HELPER)
@@ -57,7 +81,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
 @njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
-    return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
+    return margin_sweep(value, add_gradient, model, batch, margin, sums, step, together)
 
 
 @njit(cache=True, nogil=True)

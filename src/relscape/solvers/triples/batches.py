@@ -28,8 +28,8 @@ class Batch(NamedTuple):
 class Sums(NamedTuple):
     """Where gradients are added up, and which rows were met.
 
-    ``own`` (three rows of zeros) is for the entities of one triple, head, tail and corruption, ``active`` (a
-    number for each of its corruptions) for what is found about these: work space of the loop.
+    ``own`` (three rows of zeros) is for the entities of one triple, head, tail and corruption, ``found`` (a
+    number for each of its corruptions, and one for itself) for their energies: work space of the loop.
     """
 
     entities: FloatArray
@@ -38,7 +38,7 @@ class Sums(NamedTuple):
     entity_marks: IntArray
     relation_marks: IntArray
     own: FloatArray
-    active: IntArray
+    found: FloatArray
 
 
 class Step(NamedTuple):

@@ -247,9 +247,9 @@ class _Run:
         """Gather what one part of a batch, or one thread, adds up in."""
         rows = self.params["entities"]
         own = np.zeros((3, rows.shape[1]), dtype=rows.dtype)
-        active = np.zeros(self.options.negatives, dtype=np.uint8)
+        found = np.zeros(self.options.negatives + 1)
         entities, relations, shared = (total[part] for total in self.sums)
-        return Sums(entities, relations, shared, self.marks[0][part], self.marks[1][part], own, active)
+        return Sums(entities, relations, shared, self.marks[0][part], self.marks[1][part], own, found)
 
     def _sums(self, parts: int, name: str, unused: bool) -> FloatArray:
         rows = self.params[name]
