@@ -102,5 +102,15 @@ def show(title: str, rows: dict[str, Measure], reference: str) -> None:
         print(f"{name:34}{row.wall:9.2f}{row.wall / base:8.2f}{row.cpu:9.2f}{row.memory_mb:9.0f}  {row.note}")
     RESULTS.mkdir(exist_ok=True)
     content = {"title": title, "reference": reference, "rows": {n: asdict(r) for n, r in rows.items()}}
-    name = title.split(":")[0].replace(" ", "-").lower()
-    (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
+    _kept(title).write_text(json.dumps(content, indent=1) + "\n")
+
+
+def shown(title: str) -> dict[str, Measure]:
+    """Give the rows of a table as they were last shown; none where it never was."""
+    if not _kept(title).exists():
+        return {}
+    return {name: Measure(**row) for name, row in json.loads(_kept(title).read_text())["rows"].items()}
+
+
+def _kept(title: str) -> Path:
+    return RESULTS / f"{title.split(':')[0].replace(' ', '-').lower()}.json"

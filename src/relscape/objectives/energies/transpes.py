@@ -12,9 +12,9 @@ import numpy as np
 from numba import njit, prange
 
 from relscape.objectives.energies.base import Energy, Params, Settings, Sizes, assemble
-from relscape.objectives.energies.loop import margin_sweep, pulls_of, values_of
+from relscape.objectives.energies.loop import margin_sweep, one_by_one, pulls_of, values_of
 from relscape.objectives.energies.norms import HELPER, L1, L2, LOOP, norm_of, norm_tag, signed, slope
-from relscape.objectives.energies.plane import ROUGH, products, solve, square
+from relscape.objectives.energies.plane import ROUGH, products, products_of_three, solve, square
 from relscape.objectives.energies.starting import unit_rows
 from relscape.objectives.energies.transpes_many import many_heads, many_tails
 from relscape.protocols import FloatArray, IntArray
@@ -31,17 +31,48 @@ def start(sizes: Sizes, rng: np.random.Generator) -> Params:
 
 
 @njit(**HELPER)
+def _length(a, b, c, p, q, number, norm):  # type: ignore[no-untyped-def]
+    """Give the energy by l2 or l2sq of a triple whose five products are known."""
+    x1, x2 = solve(a, b, c, p, q, number)
+    return norm_of(square(a, b, c, 1.0 + x1, x2 - 1.0), norm)
+
+
+@njit(**HELPER)
 def value(E, R, S, F, number, norm, h, l, t, hint):  # type: ignore[no-untyped-def]
     """Give the energy of one triple."""
     aa, bb, cc, p, q = products(E, R, h, l, t)
+    if len(norm) != L1:
+        return _length(aa, bb, cc, p, q, number, norm)
     x1, x2 = solve(aa, bb, cc, p, q, number)
-    if len(norm) == L1:
-        alpha, beta = E.dtype.type(1.0 + x1), E.dtype.type(x2 - 1.0)
-        found = E.dtype.type(0.0)
-        for i in range(E.shape[1]):
-            found += abs(alpha * E[h, i] + beta * E[t, i])
-        return np.float64(found)
-    return norm_of(square(aa, bb, cc, 1.0 + x1, x2 - 1.0), norm)
+    alpha, beta = E.dtype.type(1.0 + x1), E.dtype.type(x2 - 1.0)
+    found = E.dtype.type(0.0)
+    for i in range(E.shape[1]):
+        found += abs(alpha * E[h, i] + beta * E[t, i])
+    return np.float64(found)
+
+
+@njit(inline="always")
+def together(value, E, R, S, F, number, norm, triples, hints, others, sides, i, found):  # type: ignore[no-untyped-def]
+    """Work out the energies of a triple and of its two corruptions in one walk along their rows."""
+    if others.shape[1] != 2 or len(norm) == L1:
+        one_by_one(value, E, R, S, F, number, norm, triples, hints, others, sides, i, found)
+    else:
+        h, l, t = triples[i, 0], triples[i, 1], triples[i, 2]
+        x, y, heads_x, heads_y = others[i, 0], others[i, 1], sides[i, 0] == 0, sides[i, 1] == 0
+        five, of_x, of_y = products_of_three(E, R, h, l, t, x, t if heads_x else h, y, t if heads_y else h)
+        a, b, _, p, q = five
+        found[0] = _replaced(a, b, p, q, of_x, heads_x, number, norm)
+        found[1] = _replaced(a, b, p, q, of_y, heads_y, number, norm)
+        found[2] = _length(*five, number, norm)
+
+
+@njit(**HELPER)
+def _replaced(a, b, p, q, of_new, heads, number, norm):  # type: ignore[no-untyped-def]
+    """Give the energy of a triple with a new head (or tail): one of each two products stays."""
+    own, by, link = of_new
+    if heads:
+        return _length(own, b, by, link, q, number, norm)
+    return _length(a, own, by, p, link, number, norm)
 
 
 @njit(**HELPER)
@@ -81,7 +112,7 @@ def add_gradient(  # type: ignore[no-untyped-def]
 @njit(**LOOP)
 def sweep(model, batch, margin, sums, step):  # type: ignore[no-untyped-def]
     """Walk over a batch."""
-    return margin_sweep(value, add_gradient, model, batch, margin, sums, step)
+    return margin_sweep(value, add_gradient, model, batch, margin, sums, step, together)
 
 
 @njit(cache=True, nogil=True)
