@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 import relscape as rs
 from relscape.data.cohorts import read_cohorts
 from relscape.matrix.cohorts import cohort_relation
+from relscape.plot import save_picture
 from relscape.plot.palette import CLASS_COLORS, LIGHT
 from relscape.scores import cohort_links, neighbor_preservation_chance
 
@@ -239,11 +239,7 @@ def main(names: Sequence[str] = ("digits",)) -> None:
         print("This compares with UMAP, which is not installed: pip install umap-learn")
         return
     for name in names:
-        path = Path(f"cohorts_{name}.png")
-        compared(name, *SETS[name]()).savefig(path, dpi=100)
-        with Image.open(path) as picture:
-            small = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
-        small.save(path, optimize=True)
+        save_picture(compared(name, *SETS[name]()), Path(f"cohorts_{name}.png"), dpi=100, colors=256)
 
 
 if __name__ == "__main__":

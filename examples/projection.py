@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 from pyarrow import csv, table
 
 import relscape as rs
@@ -213,10 +212,7 @@ def judged(
 
 def drawn(joint: rs.Map, name: str, **options: Any) -> None:
     """Save a picture, with a palette of 256 colours so that it stays small."""
-    path = save_picture(joint, Path(f"{name}.png"), dpi=100, size=(12.0, 10.0), **options)
-    with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
-    small.save(path, optimize=True)
+    save_picture(joint, Path(f"{name}.png"), dpi=100, colors=256, size=(12.0, 10.0), **options)
 
 
 RUNS = {"stdlib": stdlib, "reuters": reuters}

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 from scipy.sparse import csr_array
 
 import relscape as rs
@@ -109,10 +108,7 @@ def in_one_place(counts: csr_array) -> float:
 
 def drawn(joint: rs.Map, name: str, **options: Any) -> None:
     """Save a picture, with a palette of 256 colours so that it stays small."""
-    path = save_picture(joint, Path(f"{name}.png"), dpi=100, size=(12.0, 10.0), **options)
-    with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
-    small.save(path, optimize=True)
+    save_picture(joint, Path(f"{name}.png"), dpi=100, colors=256, size=(12.0, 10.0), **options)
 
 
 def near(joint: rs.Map, *things: str) -> None:

@@ -84,8 +84,24 @@ def test_docs_show_pictures_of_this_repository_only(page):
     assert not re.findall(r"!\[[^\]]*\]\((?:https?:)?//", page.read_text(encoding="utf-8"))
 
 
+METHODS = sorted((DOCS / "methods").glob("[!i]*.md"))
+METHODS.remove(DOCS / "methods" / "background.md")  # not ours
+
+
+@pytest.mark.parametrize("page", METHODS, ids=lambda page: page.stem)
+def test_pages_of_methods_tell_all_that_is_asked(page):
+    text = page.read_text(encoding="utf-8")
+    for part in ("Idea", "Equation", "Parameters that matter", "Cost", "When not to use it", "Reference"):
+        assert re.search(rf"^##+ {part}", text, re.MULTILINE), f"{named(page)} has no part {part!r}"
+    assert "![" in text, f"{named(page)} has no picture"
+
+
 def test_pictures_stay_small():
-    limits = {DOCS / "pictures": 300_000, DOCS / "pictures" / "gallery": 250_000}
+    limits = {
+        DOCS / "pictures": 300_000,
+        DOCS / "pictures" / "gallery": 250_000,
+        DOCS / "pictures" / "methods": 100_000,
+    }
     for folder, limit in limits.items():
         for picture in folder.glob("*.png"):
             assert picture.stat().st_size <= limit, named(picture)

@@ -19,6 +19,20 @@ def test_example_runs(example, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "names",
+    [("correspondence_analysis", "cfrm", "choose"), pytest.param((), marks=pytest.mark.long)],
+    ids=len,
+)
+def test_method_pictures(names, tmp_path, monkeypatch):
+    """Every picture of a method is one that the documentation shows."""
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(EXAMPLES / "method_pictures"))["main"](names)
+    made = {path.name for path in tmp_path.iterdir()}
+    shown = {path.name for path in (EXAMPLES.parent / "docs" / "pictures" / "methods").iterdir()}
+    assert made <= shown if names else made == shown
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("data_dir")
 @pytest.mark.parametrize(

@@ -461,3 +461,14 @@ def test_leaders_are_long_enough_to_see_and_cross_no_name(rng: np.random.Generat
         steps = ends[0] + np.linspace(0.1, 1, 50)[:, None] * (ends[1] - ends[0])
         through = [box for box in boxes if any(box.padded(-2).contains(*step) for step in steps)]
         assert not through
+
+
+def test_few_colours_make_a_small_file(tmp_path: Path, rng: np.random.Generator) -> None:
+    made = Map([Group("a", [f"p{i}" for i in range(20)], rng.normal(size=(20, 2)))])
+    many = save_picture(made, tmp_path / "many.png", dpi=60)
+    few = save_picture(made, tmp_path / "few.png", dpi=60, colors=16)
+    assert few.stat().st_size < many.stat().st_size
+    with pytest.raises(ParameterError, match=r"colors=16: only a PNG"):
+        save_picture(made, tmp_path / "p.svg", colors=16)
+    with pytest.raises(ParameterError, match=r"colors=1: give a number"):
+        save_picture(made, tmp_path / "p.png", colors=1)
