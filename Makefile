@@ -56,7 +56,9 @@ bench: $(BENCH_STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/reproduction.py
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 clean:

@@ -51,6 +51,11 @@ def test_api_pages_cover_every_public_name(tmp_path):
         assert f"   {name}\n" in index, f"the API index does not list {name}"
 
 
+def test_the_page_of_all_experiments_is_that_of_the_records():
+    made = script("reproduction").page()
+    assert made == (DOCS / "reproduction.md").read_text(encoding="utf-8"), "run python docs/reproduction.py"
+
+
 TRIED = [ROOT / "README.md", DOCS / "start.md", *sorted((DOCS / "howto").glob("[!i]*.md"))]
 
 

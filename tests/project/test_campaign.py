@@ -64,7 +64,7 @@ def test_what_is_done_is_kept_and_what_has_no_data_is_told(few, tmp_path):
     assert "2 claims: 2 reached." in page
     assert "relscape datasets info cora" in page
     assert "![by_size.png](coembed-cost/by_size.png)" in page
-    assert "| a | ca | rank | 3 | 3.5 | +0.5 |" in page
+    assert "| a | ca | rank | check | 3 | 3.5 | +0.5 | not reached |" in page
 
 
 def test_results_of_other_settings_are_not_kept(few, tmp_path):
@@ -77,11 +77,3 @@ def test_broken_results_are_made_anew(few, tmp_path):
     (tmp_path / "coembed-cost").mkdir()
     (tmp_path / "coembed-cost" / "results.json").write_text("{", encoding="utf-8")
     assert campaign.run_all(tmp_path, quick=True)[0].state == "done"
-
-
-def test_figures_without_a_record_are_left_out():
-    results = {
-        "figures": [{"set": "a", "measure": "rank", "values": {"ca": 2, "lsi": 4}}],
-        "records": [{"set": "a", "method": "ca", "rank": None}, {"set": "a", "method": "lsi", "rank": 5}],
-    }
-    assert campaign.differences(results) == [("a", "lsi", "rank", 4.0, 5.0)]

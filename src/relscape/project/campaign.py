@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 from relscape import progress
 from relscape.errors import StorageError
 from relscape.maps.files import atomic_file
+from relscape.project.comparison import differences
 from relscape.project.experiments import Experiment, experiments
 from relscape.project.report import RESULTS, write_results
 from relscape.project.runner import run_experiment
 
-__all__ = ["DONE", "KEPT", "NO_DATA", "PAGE", "Stage", "campaign_page", "differences", "run_all"]
+__all__ = ["DONE", "KEPT", "NO_DATA", "PAGE", "Stage", "campaign_page", "run_all"]
 
 PAGE = "report.md"
 DONE, KEPT, NO_DATA = "done", "kept", "no data"
-_NOT_A_PLACE = {"measure", "values", "source"}
 
 
 class Stage(NamedTuple):
@@ -105,35 +105,14 @@ def _overview(stages: list[Stage]) -> list[str]:
     return [" ".join(told)]
 
 
-def differences(results: Mapping[str, Any]) -> list[tuple[str, str, str, float, float]]:
-    """Set our measurements beside the figures known: place, method, measure, theirs, ours.
-
-    A figure that leaves a key open stands beside the last record it belongs to.
-    """
-    found = []
-    for figure in results["figures"]:
-        place = {key: value for key, value in figure.items() if key not in _NOT_A_PLACE}
-        for method, theirs in figure["values"].items():
-            ours = [
-                record[figure["measure"]]
-                for record in results["records"]
-                if record["method"] == method
-                and record.get(figure["measure"]) is not None
-                and all(record.get(key) == value for key, value in place.items())
-            ]
-            if ours:
-                at = ", ".join(str(value) for value in place.values())
-                found.append((at, method, figure["measure"], float(theirs), float(ours[-1])))
-    return found
-
-
 def _difference_table(results: Mapping[str, Any]) -> list[str]:
     found = differences(results)
     if not found:
         return []
-    lines = ["", "| where | method | measure | known | ours | difference |"]
-    lines.append("| --- | --- | --- | ---: | ---: | ---: |")
+    lines = ["", "| where | method | measure | known from | known | ours | difference | |"]
+    lines.append("| --- | --- | --- | --- | ---: | ---: | ---: | --- |")
     return lines + [
-        f"| {at} | {method} | {measure} | {theirs:.4g} | {ours:.4g} | {ours - theirs:+.3g} |"
-        for at, method, measure, theirs, ours in found
+        f"| {d.place} | {d.method} | {d.measure} | {d.source} | {d.known:.4g} | {d.ours:.4g} "
+        f"| {d.ours - d.known:+.3g} | {d.outcome} |"
+        for d in found
     ]

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 from relscape.maps.files import replace_directory
 from relscape.maps.state import plain
 from relscape.plot.saving import save_picture
+from relscape.project.comparison import short_record
 from relscape.project.kept_runs import RUNS
 from relscape.project.outcome import by_place, methods_in
 from relscape.project.runner import Run
 
-__all__ = ["RESULTS", "ReportTable", "report_tables", "summary", "write_results"]
+__all__ = ["RECORD", "RESULTS", "ReportTable", "report_tables", "summary", "write_results"]
 
-RESULTS, RECORDS, TABLES = "results.json", "records.csv", "tables.md"
+RESULTS, RECORD, RECORDS, TABLES = "results.json", "record.json", "records.csv", "tables.md"
 _DPI = 110
 _MOST_COLUMNS = 9  # methods beside each other that a terminal has room for
 
@@ -118,9 +119,10 @@ def write_results(run: Run, path: Path) -> Path:
 
     def write(directory: Path) -> None:
         pictures = [f"{name}.png" for name in run.findings.pictures]
-        content = {**summary(run), "files": [RESULTS, RECORDS, TABLES, *pictures]}
-        text = json.dumps(content, ensure_ascii=False, indent=1, default=plain)
-        (directory / RESULTS).write_text(text + "\n", encoding="utf-8")
+        content = {**summary(run), "files": [RESULTS, RECORD, RECORDS, TABLES, *pictures]}
+        for name, told in ((RESULTS, content), (RECORD, short_record(content))):
+            text = json.dumps(told, ensure_ascii=False, indent=1, default=plain)
+            (directory / name).write_text(text + "\n", encoding="utf-8")
         (directory / RECORDS).write_text(_table(run), encoding="utf-8")
         (directory / TABLES).write_text(_markdown(run), encoding="utf-8")
         for name, figure in run.findings.pictures.items():

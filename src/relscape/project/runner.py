@@ -74,7 +74,7 @@ def run_experiment(
     else:
         findings = PROCEDURES[chosen.procedure](settings)
     if not findings.records:
-        raise StorageError(f"{name} has no data to run on: " + " ".join(findings.notes))
+        raise StorageError(f"{name} has no data to run on: " + " ".join(dict.fromkeys(findings.notes)))
     return Run(
         chosen,
         quick,

@@ -62,7 +62,7 @@ def _remedy(name: str) -> str:
     if info.originals:
         return (
             f"`relscape datasets convert {name} FILES -o DIR` makes DIR/{name} "
-            f"from the publisher's files: {info.originals}."
+            f"from the publisher's files: {info.originals}. Published by: {info.reference}."
         )
     tables = "; ".join(f"{table}.parquet ({', '.join(t.columns)})" for table, t in info.tables.items())
     return f"It is a folder of Parquet tables: {tables}. Published by: {info.reference}."

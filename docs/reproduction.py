@@ -1,0 +1,137 @@
+"""Write the page about all experiments from the records of their last runs; ``make docs`` runs this.
+
+relscape reproduce NAME
+cp results/NAME/record.json docs/experiments/results/NAME.json
+python docs/reproduction.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from relscape.project.comparison import NEAR, Difference, settings_digest
+from relscape.project.experiments import Experiment, experiments
+
+DOCS = Path(__file__).parent
+RECORDS = DOCS / "experiments" / "results"
+PAGE = DOCS / "reproduction.md"
+COHORT_MAPS = ("cova-clusters", "cova-cora", "cova-manifolds", "cova-shapes")
+TOLD = {
+    "code": "code",
+    "coembed": "coembedding",
+    "cova": "cohort_studies",
+    "kg": "knowledge_graphs",
+    "network": "document_networks",
+    "projection": "projection",
+}
+HEAD = """\
+# All experiments, one table
+
+Every table and figure of the publications that the data allows, run again by `relscape reproduce NAME`, with
+settings and published figures that are part of the package. This page is made from the records of the last
+runs (`python docs/reproduction.py`), which lie in `docs/experiments/results`. The pages of the experiments
+explain what is told here in a line, show more, and are where the pictures come from.
+
+Your own run of all is `relscape reproduce all`; it writes such a page to `results/report.md`. Data that is
+not part of relscape is named by the command, with where to get it.
+"""
+
+
+def page() -> str:
+    """Give the page as Markdown."""
+    known = experiments()
+    records = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in RECORDS.glob("*.json")}
+    unknown = sorted(set(records) - set(known))
+    if unknown:
+        raise SystemExit(f"docs/experiments/results has records of no experiment: {', '.join(unknown)}")
+    lines = [HEAD, *_overview(known, records)]
+    for name, experiment in known.items():
+        lines += ["", f"## {name}", "", f"{experiment.title}. {experiment.reference}. See [{_told(name)}]"]
+        lines[-1] += f"(experiments/{_told(name)}.md)."
+        lines += _recorded(experiment, records[name]) if name in records else _missing(experiment)
+        lines += [line for path in _pictures(name) for line in ("", f"![{experiment.title}]({path})")]
+    return "\n".join(lines) + "\n"
+
+
+def _overview(known: dict[str, Experiment], records: dict[str, Any]) -> list[str]:
+    lines = [
+        "| experiment | takes | last run | claims | published figures |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, experiment in known.items():
+        cost = experiment.cost.partition(";")[0]
+        if name in records:
+            found = records[name]
+            claims = _counted([verdict["outcome"] for verdict in found["verdicts"]])
+            figures = _counted([Difference(**figure).outcome for figure in found["figures"]]) or "none"
+            cells = [found["date"], claims, figures]
+        else:
+            cells = ["not in the record", f"{len(experiment.claims)}, see its page", ""]
+        lines.append(f"| [{name}](#{name}) | {cost} | {' | '.join(cells)} |")
+    verdicts = [verdict["outcome"] for found in records.values() for verdict in found["verdicts"]]
+    without = len(known) - len(records)
+    told = f"Of {len(known)} experiments {len(records)} are in the record, with {len(verdicts)} claims: "
+    told += f"{_counted(verdicts)}."
+    if without:
+        told += (
+            f" The other {without} were last run before there was a record; their pages tell what came out."
+        )
+    rule = (
+        f"A published figure counts as reached when ours is worse by at most {100 * NEAR:.0f} % of it, and "
+        "as exceeded when ours is better by more than that. The rules that judge claims are in the code."
+    )
+    return [told, "", rule, "", *lines]
+
+
+def _recorded(experiment: Experiment, found: dict[str, Any]) -> list[str]:
+    packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
+    lines = ["", f"Run on {found['date']}, {found['seconds']:.0f} s, with {packages}."]
+    if found["quick"]:
+        raise SystemExit(f"{experiment.name}: the record is of a quick trial; run the whole experiment.")
+    if found["settings"] != settings_digest(experiment.chosen(False)):
+        lines[-1] += " **Its settings have changed since.**"
+    lines += ["", "| claim | verdict | why |", "| --- | --- | --- |"]
+    lines += [
+        f"| {v['claim']}: {_cell(v['text'])} | {v['outcome']} | {_cell(v['why'])} |"
+        for v in found["verdicts"]
+    ]
+    figures = [Difference(**figure) for figure in found["figures"]]
+    if figures:
+        lines += ["", "| where | method | measure | known from | known | ours | |"]
+        lines += ["| --- | --- | --- | --- | ---: | ---: | --- |"]
+    lines += [
+        f"| {_cell(d.place)} | {d.method} | {_cell(d.measure)} | {_cell(d.source)} "
+        f"| {d.known:.4g} | {d.ours:.4g} | {d.outcome} |"
+        for d in figures
+    ]
+    return lines
+
+
+def _missing(experiment: Experiment) -> list[str]:
+    claims = [f"- {claim.name}: {claim.text}" for claim in experiment.claims]
+    return ["", "Not in the record; verdicts are on its page. It is to show whether", "", *claims]
+
+
+def _pictures(name: str) -> list[str]:
+    folder = DOCS / "pictures" / "experiments"
+    names = (name, name.removeprefix("coembed-"))
+    return [f"pictures/experiments/{n}.png" for n in dict.fromkeys(names) if (folder / f"{n}.png").exists()]
+
+
+def _told(name: str) -> str:
+    return "cohorts" if name in COHORT_MAPS else TOLD[name.partition("-")[0]]
+
+
+def _counted(outcomes: list[str]) -> str:
+    return ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in dict.fromkeys(sorted(outcomes)))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"{PAGE.name} written")
