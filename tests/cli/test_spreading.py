@@ -139,4 +139,4 @@ def test_what_a_cluster_cannot_do_with_a_knowledge_graph(relscape, facts, addres
     assert "--parts 4 is for a cluster" in done.err
     done = relscape("kg", "train", facts, "--hold-out", "0.1,0.1", "--cluster", address)
     assert done.code == 1
-    assert "--hold-out, --encoding and --query cannot be followed there" in done.err
+    assert "--dataset, --hold-out and --encoding cannot be followed there" in done.err

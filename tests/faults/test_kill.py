@@ -54,6 +54,10 @@ import relscape as rs
 from relscape import datasets
 pairs = [(f"m{i}", f"w{j}") for i in range(20) for j in range(20) if (i * i + j * j * i + j) % 23 < 7]
 words = rs.RelationalData.from_edges(pairs, rows="module", columns="word", name="words")
+modules = words.entities["module"].ids
+chapters = {"chapter": [f"chapter {k % 3}" for k in range(len(modules))]}
+named = [rs.EntitySet("module", modules, fields=chapters), words.entities["word"]]
+words = rs.RelationalData(named, words.relations.values())
 words.only = lambda _: words
 datasets.load_stdlib = lambda: words
 """

@@ -273,7 +273,7 @@ def test_a_warm_start_that_breaks_goes_on_where_it_was(graph, tmp_path, monkeypa
     """Killed in the TransE that it begins from, a training trains just what is missing of that."""
     settings = {"n_epochs": 3, "options": COMPILED | {"warm_epochs": 7}}
     whole = small(name, **settings).fit(graph)
-    train_epoch, done = knowledge_warm.train_epoch, []
+    train_epoch, done = knowledge_warm.Warm.train_epoch, []
 
     def counting(*arguments):
         if len(done) == 5:
@@ -282,7 +282,7 @@ def test_a_warm_start_that_breaks_goes_on_where_it_was(graph, tmp_path, monkeypa
         return train_epoch(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(knowledge_warm, "train_epoch", counting)
+        patch.setattr(knowledge_warm.Warm, "train_epoch", counting)
         with pytest.raises(_StoppedError):
             small(name, **settings).fit(graph, checkpoints=tmp_path / "run", every=2)
         with pytest.raises(FormatError, match="still at the TransE"):
@@ -303,7 +303,7 @@ def test_more_threads_in_the_middle_of_a_warm_start(graph, tmp_path, monkeypatch
         raise _StoppedError
 
     with monkeypatch.context() as patch:
-        patch.setattr(knowledge_warm, "train_epoch", stopping)
+        patch.setattr(knowledge_warm.Warm, "train_epoch", stopping)
         with pytest.raises(_StoppedError):
             small("TransR", **settings).fit(graph, checkpoints=tmp_path, every=1)
     assert KGEmbedding.resume(tmp_path, n_jobs=2).n_epochs_ == 2

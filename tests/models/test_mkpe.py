@@ -45,7 +45,9 @@ def test_another_minimiser_finds_nothing_lower_nearby(relation):
     start = np.concatenate(
         [model.row_embedding_.ravel(), model.column_embedding_.ravel(), [np.log(model.width_)]]
     )
-    found = minimize(misfit, start, method="L-BFGS-B", options={"maxiter": 30})
+    widths = (start[-1] - 3, start[-1] + 3)
+    bounds = [(None, None)] * (len(start) - 1) + [widths]
+    found = minimize(misfit, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 30})
     assert model.misfit_ <= found.fun + 1e-9
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from relscape import progress
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
+from relscape.matrix.fixed_sums import fixed_sums
 from relscape.models.base import check_integer, check_number
 from relscape.models.likelihood import LikelihoodModel, in_principal_axes
 from relscape.objectives.cooccurrence import CooccurrenceObjective, Table, check_model, log_likelihood
@@ -176,7 +177,7 @@ class PSDCODE(LikelihoodModel):
         m, n = part.relation.shape
         if self.solver == "gradient":
             _check_memory(m, n)
-        table = Table(part.relation, self.equal_rows)
+        table = Table(fixed_sums(part.relation), self.equal_rows)
         route = _FactoredRoute if self.solver == "factored" else _WholeRoute
         self._follow(route(table, self.model), table)
         points = _leading(self.solve_result_.point, self.n_components)

@@ -101,6 +101,8 @@ def draw_points(axes: Axes, marker: str, *clouds: Cloud) -> None:
     n = sum(len(cloud.points) for cloud in clouds)
     mixed = np.random.default_rng(0).permutation(n)
     order = mixed[np.concatenate([cloud.inside for cloud in clouds])[mixed]]
+    if not len(order):
+        return
     points = np.concatenate([cloud.points for cloud in clouds])[order]
     opacity = np.concatenate([np.full(len(cloud.points), cloud.opacity) for cloud in clouds])[order]
     axes.scatter(
