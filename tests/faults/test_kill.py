@@ -52,7 +52,8 @@ runner.judged = lambda *_: [Verdict("a", "b", "reached", "c")]
 SMALL_LIBRARY = """
 import relscape as rs
 from relscape import datasets
-pairs = [(f"m{i}", f"w{j}") for i in range(20) for j in range(20) if (i * i + j * j * i + j) % 23 < 7]
+names = ["asyncio", *(f"m{i}" for i in range(1, 20))]  # one that the demo asks about
+pairs = [(names[i], f"w{j}") for i in range(20) for j in range(20) if (i * i + j * j * i + j) % 23 < 7]
 words = rs.RelationalData.from_edges(pairs, rows="module", columns="word", name="words")
 modules = words.entities["module"].ids
 chapters = {"chapter": [f"chapter {k % 3}" for k in range(len(modules))]}
