@@ -378,7 +378,7 @@ def test_the_order_of_lines_never_matters(tmp_path: Path, rng: np.random.Generat
 def test_a_larger_file_agrees_with_pandas(
     tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relscape.sources.scans._BATCH", 4096)
+    monkeypatch.setattr("relscape.sources.sessions._BATCH", 4096)
     n = 200_000
     table = pd.DataFrame(
         {"doc": rng.integers(0, 3000, n), "word": rng.zipf(1.5, n) % 5000, "n": rng.integers(1, 9, n)}
@@ -400,7 +400,7 @@ def test_a_larger_file_agrees_with_pandas(
 def test_pairs_that_are_summed_in_pieces(
     tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, fraction: float, same_kind: Any
 ) -> None:
-    monkeypatch.setattr("relscape.sources.scans._BATCH", 3 * 2048)  # what DuckDB gives at the least
+    monkeypatch.setattr("relscape.sources.sessions._BATCH", 3 * 2048)  # what DuckDB gives at the least
     monkeypatch.setattr(pairs, "_WAITING", 3000)
     lines = [
         (f"a{a}", f"a{b}", float(w) * fraction)
@@ -453,7 +453,7 @@ def test_ids_of_every_type_are_sorted_as_it_sorts(
 
 
 def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relscape.sources.scans.MEMORY", "1MB")
+    monkeypatch.setattr("relscape.sources.sessions.MEMORY", "1MB")
     path = write(tmp_path / "t.csv", long_text(lines=[(f"document {k:060d}", "w", 1) for k in range(50_000)]))
     with pytest.raises(StorageError, match=r"t\.csv needs more room than there is"):
         read(path, "doc", "word")
@@ -497,7 +497,7 @@ def test_a_wide_table_keeps_its_order(tmp_path: Path) -> None:
 def test_long_wide_tables_keep_rows_and_names_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relscape.sources.scans._BATCH", 4096)
+    monkeypatch.setattr("relscape.sources.sessions._BATCH", 4096)
     path = write(tmp_path / "t.csv", "id,x,y\n" + "".join(f"r{k},{k},1\n" for k in range(60_000)))
     data = read(path)
     assert data.entities["id"].ids.tolist() == [f"r{k}" for k in range(60_000)]

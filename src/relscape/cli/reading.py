@@ -291,7 +291,7 @@ class Reading:
 
     def _lacks_ids(self) -> bool:
         """Tell whether a table of texts has no column of the name that ids should have."""
-        from relscape.sources.scans import opened
+        from relscape.sources.sessions import opened
 
         if self.text is None or self.id is None or not self.files:
             return False

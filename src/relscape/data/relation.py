@@ -70,9 +70,19 @@ def gather_pairs(weights: FloatArray, i: IntArray, j: IntArray, shape: tuple[int
     """Sum the weights of repeated pairs, to the same last digit whatever the order they come in."""
     matrix = csr_array(coo_array((weights, (i, j)), shape=shape))
     if matrix.nnz < weights.size and not _add_exactly(weights):
-        order = np.lexsort((weights, j, i))
+        order = _pair_order(weights, i.astype(np.int64) * shape[1] + j)
         matrix = csr_array(coo_array((weights[order], (i[order], j[order])), shape=shape))
     return matrix
+
+
+def _pair_order(weights: FloatArray, pairs: IntArray) -> IntArray:
+    """Order entries by their pair, and those of a repeated pair by weight."""
+    order = np.argsort(pairs)
+    same = np.diff(pairs[order]) == 0
+    repeated = np.append(same, False) | np.append(False, same)
+    chosen = order[repeated]
+    order[repeated] = chosen[np.lexsort((weights[chosen], pairs[chosen]))]
+    return order
 
 
 def _add_exactly(weights: FloatArray) -> bool:

@@ -126,7 +126,7 @@ def _read_relation(study: Study, table: RelationTable) -> _Pairs:
 def _refuse_weights(study: Study, table: RelationTable, files: list[str]) -> None:
     """Where a table of pairs cannot be read, complain of its weights by their key, if it is for these."""
     from relscape.sources.checks import refuse_bad_weights, refuse_mixed_numbers
-    from relscape.sources.scans import opened
+    from relscape.sources.sessions import opened
 
     if table.weight is None:
         return

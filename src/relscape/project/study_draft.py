@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from relscape.project.study import Contents, Kind, RelationTable
 from relscape.project.study_looks import ColumnLook, TableLook, look_at, share_within
-from relscape.sources.scans import Session, opened
+from relscape.sources.sessions import Session, opened
 
 __all__ = ["Draft", "draft_study"]
 

@@ -51,7 +51,7 @@ def check_columns(
     Complaints name the key that asks for them. Gives the columns of each file.
     """
     from relscape.sources.checks import refuse_empty
-    from relscape.sources.scans import opened
+    from relscape.sources.sessions import opened
 
     with about(study.where(table, "table")), opened(files) as session:
         columns = {str(scan.path): list(scan.columns) for scan in session.scans}

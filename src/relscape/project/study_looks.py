@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relscape.sources.files import Origin
-from relscape.sources.scans import Scan, Session
+from relscape.sources.scans import Scan
+from relscape.sources.sessions import Session
 
 __all__ = ["ColumnLook", "TableLook", "look_at", "share_within"]
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 
 from relscape.errors import DataError
-from relscape.sources.scans import Scan, Session, literal
+from relscape.sources.scans import Scan, literal
+from relscape.sources.sessions import Session
 
 __all__ = [
     "bad_weight",

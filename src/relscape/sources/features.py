@@ -17,7 +17,8 @@ from relscape.protocols import AnyArray, FloatArray, TextArray
 from relscape.sources.checks import fault, refuse_empty, refuse_missing, refuse_mixed_numbers, refuse_repeats
 from relscape.sources.files import Origin
 from relscape.sources.sample_ids import find_id_column
-from relscape.sources.scans import Scan, Session, opened
+from relscape.sources.scans import Scan
+from relscape.sources.sessions import Session, opened
 from relscape.sources.tables import load
 
 __all__ = ["FeatureTable", "matching_columns", "read_feature_table"]

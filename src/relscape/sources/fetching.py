@@ -1,8 +1,8 @@
-"""Rows of a database on their way to DuckDB: batch by batch into a file of Parquet."""
+"""Rows of a database on their way to DuckDB: batch by batch, once, or into a file of Parquet."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,21 @@ from relscape.progress import note, task
 from relscape.sources.databases import DatabaseColumn, batches
 from relscape.sources.references import DatabaseTable
 
-__all__ = ["fetched"]
+__all__ = ["arriving", "fetched"]
+
+
+def arriving(table: DatabaseTable, columns: Mapping[int, DatabaseColumn]) -> Generator[Any]:
+    """Give numbered columns as they come from the database, as record batches of c0, c1, ….
+
+    Exact numbers are text in them.
+    """
+    rows = 0
+    with task(f"fetching {table}"):
+        for batch in batches(table, columns):
+            if batch.num_rows:
+                rows += batch.num_rows
+                yield batch
+    note(f"{rows:,} rows of {table}")
 
 
 def fetched(connection: Any, file: Path, table: DatabaseTable, columns: Mapping[int, DatabaseColumn]) -> str:
@@ -18,10 +32,7 @@ def fetched(connection: Any, file: Path, table: DatabaseTable, columns: Mapping[
 
     No more than a batch is held in memory, whatever the number of rows.
     """
-    with task(f"fetching {table}"):
-        rows = _write(file, table, columns)
-    note(f"{rows:,} rows of {table}")
-    if not rows:
+    if not _write(file, arriving(table, columns)):
         empty = ", ".join(f"CAST(NULL AS {column.type}) AS c{k}" for k, column in columns.items())
         return f"(SELECT {empty} LIMIT 0)"
     source = f"read_parquet('{file}')"
@@ -29,21 +40,19 @@ def fetched(connection: Any, file: Path, table: DatabaseTable, columns: Mapping[
     return f"(SELECT {chosen} FROM {source})"
 
 
-def _write(file: Path, table: DatabaseTable, columns: Mapping[int, DatabaseColumn]) -> int:
-    """Write the rows, and count them."""
+def _write(file: Path, rows: Iterator[Any]) -> bool:
+    """Write the rows, and tell whether there are any."""
     import pyarrow.parquet as pq
 
-    rows, writer = 0, None
+    writer = None
     try:
-        for batch in batches(table, columns):
-            if batch.num_rows:
-                writer = writer or pq.ParquetWriter(file, batch.schema)
-                writer.write_batch(batch)
-                rows += batch.num_rows
+        for batch in rows:
+            writer = writer or pq.ParquetWriter(file, batch.schema)
+            writer.write_batch(batch)
     finally:
         if writer is not None:
             writer.close()
-    return rows
+    return writer is not None
 
 
 def _number(connection: Any, source: str, k: int) -> str:

@@ -12,7 +12,8 @@ from relscape.errors import DataError, FormatError, ParameterError, StorageError
 from relscape.sources.bounds import DAMAGED_ARCHIVE, check_members
 from relscape.sources.counts import check_weighing, checked_weights, weighed
 from relscape.sources.dialects import text_lines
-from relscape.sources.files import COMPRESSIONS, decoded, encoding_of, expand
+from relscape.sources.encodings import decoded, encoding_of
+from relscape.sources.files import COMPRESSIONS, expand
 from relscape.sources.market import read_market
 
 __all__ = ["ENDINGS", "Names", "one_file", "read_columns", "read_matrix"]

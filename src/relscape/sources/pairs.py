@@ -21,7 +21,8 @@ from relscape.sources.checks import (
     refuse_missing,
     refuse_mixed_numbers,
 )
-from relscape.sources.scans import Scan, Session
+from relscape.sources.scans import Scan
+from relscape.sources.sessions import Session
 
 __all__ = ["read_pairs"]
 
@@ -49,8 +50,8 @@ def read_pairs(
     entries = _Entries(shared)
     session.run("SET arrow_large_buffer_size = true")  # a batch may hold more than 2 GB of ids
     for scan in session.scans:
-        lines = _lines(scan, (rows, columns), types, weight)
-        if not _take_all(session.batches(lines, width=3), entries, allow_negative):
+        chosen = _chosen(scan, (rows, columns), types, weight)
+        if not _take_all(session.pairs(scan, (rows, columns), chosen), entries, allow_negative):
             _refuse(session, rows, columns, weight, allow_negative)
     refuse_empty(session, entries.lines)
     for scan in session.scans:
@@ -76,11 +77,11 @@ def _type(session: Session, names: list[str]) -> str:
     return types.pop() if len(types) == 1 and not types <= {"VARCHAR", "ENUM"} else "VARCHAR"
 
 
-def _lines(scan: Scan, names: tuple[str, str], types: list[str], weight: str | None) -> str:
-    """Give SQL for the pairs of a file, with their weights."""
+def _chosen(scan: Scan, names: tuple[str, str], types: list[str], weight: str | None) -> str:
+    """Give SQL for the ids of the pairs of a file, and their weights."""
     r, c = (id_sql(scan, name, kind not in _WHOLE) for name, kind in zip(names, types, strict=True))
     w = "1.0::DOUBLE" if weight is None else scan.number(weight)
-    return f"SELECT {r} AS r, {c} AS c, {w} AS w FROM {scan.source}"
+    return f"{r} AS r, {c} AS c, {w} AS w"
 
 
 def _take_all(batches: Generator[Any], entries: _Entries, allow_negative: bool) -> bool:

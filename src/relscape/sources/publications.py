@@ -19,7 +19,8 @@ from relscape.errors import DataError, FormatError, RelscapeWarning, listing
 from relscape.protocols import AnyArray
 from relscape.sources.bibtex import author_names, parse_bibtex, plain_text
 from relscape.sources.dialects import text_lines
-from relscape.sources.files import COMPRESSIONS, Paths, check_encoding, chunks, decoded, encoding_of, expand
+from relscape.sources.encodings import check_encoding, decoded, encoding_of
+from relscape.sources.files import COMPRESSIONS, Paths, chunks, expand
 from relscape.sources.text import WordCounting, stop_list
 
 __all__ = ["is_publications_file", "read_publications"]

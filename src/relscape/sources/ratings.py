@@ -11,7 +11,7 @@ from relscape.data import RelationalData
 from relscape.errors import DataError, RelscapeError, RelscapeWarning, listing
 from relscape.sources.files import Origin, Paths
 from relscape.sources.pairs import read_pairs
-from relscape.sources.scans import Session, opened
+from relscape.sources.sessions import Session, opened
 
 __all__ = ["is_ratings_file", "read_ratings"]
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Collection
 
 from relscape.errors import RelscapeWarning
-from relscape.sources.scans import Session
+from relscape.sources.sessions import Session
 
 __all__ = ["find_id_column"]
 

@@ -1,52 +1,20 @@
-"""Table files as DuckDB sees them: one connection with bounded memory, one scan a file."""
+"""Tables as DuckDB sees them: what goes after FROM, and the columns under their own names."""
 
 from __future__ import annotations
 
 import re
-import tempfile
-from collections.abc import Callable, Collection, Generator, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+from relscape.errors import UnknownNameError
+from relscape.sources.dialects import Dialect, line_of_row
+from relscape.sources.encodings import decoded
+from relscape.sources.files import Origin
 
-from relscape.errors import (
-    DataError,
-    FormatError,
-    ParameterError,
-    RelscapeError,
-    StorageError,
-    UnknownNameError,
-    listing,
-)
-from relscape.sources.databases import describe
-from relscape.sources.dialects import Dialect, column_names, detect, line_of_row
-from relscape.sources.excel import read_sheet
-from relscape.sources.fetching import fetched
-from relscape.sources.files import (
-    Origin,
-    Paths,
-    check_contents,
-    check_encoding,
-    decoded,
-    encoding_of,
-    format_of,
-    origins,
-    warn_of_guesses,
-)
-from relscape.sources.plain import plain_layout
-from relscape.sources.references import DatabaseTable
+__all__ = ["Column", "Scan", "identifier", "literal"]
 
-__all__ = ["Column", "Scan", "Session", "identifier", "literal", "opened"]
-
-MEMORY = "2GB"
-_LONGEST_LINE = 64 * 2**20
-_SAMPLE = 2**18
-_BATCH = 2**22
-_PANDAS_INDEX = "__index_level_0__"
 _NUMERIC = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|BOOLEAN)$")
 
 
@@ -62,10 +30,14 @@ def literal(text: str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a scan: how SQL names it, and its type there."""
+    """One column of a scan: how SQL names it, and its type there.
+
+    ``exact`` numbers of a database arrive as text; whether they are whole shows when all are there.
+    """
 
     sql: str
     type: str
+    exact: bool = False
 
     @property
     def numeric(self) -> bool:
@@ -77,8 +49,9 @@ class Column:
 class Scan:
     """One file or table of a database, ready to be queried.
 
-    ``origin`` is what goes after FROM, or what fetches the rows of a database and gives that. ``written``
-    says that values come as the text that stands in the file, so that numbers are still to be recognised.
+    ``origin`` is what goes after FROM, or what fetches the rows of a database and gives that; ``arriving``
+    gives these rows once, batch by batch, where nothing has to be kept. ``written`` says that values come as
+    the text that stands in the file, so that numbers are still to be recognised.
     ``row_names`` is a column meant to name the rows, and ``numbers`` says how a spreadsheet counts them.
     """
 
@@ -92,6 +65,7 @@ class Scan:
     encoding: str = "utf-8"
     dialect: Dialect | None = None
     numbers: tuple[int, ...] = ()
+    arriving: Callable[[], Generator[Any]] | None = None
 
     @property
     def source(self) -> str:
@@ -133,263 +107,3 @@ class Scan:
         if self.numbers:
             return f"row {self.numbers[row - 1]}"
         return f"record {row}" if self.form.startswith("json") else f"row {row}"
-
-
-@contextmanager
-def opened(
-    paths: Paths,
-    encoding: str | None = None,
-    sheet: str | None = None,
-    only: Collection[str | None] | None = None,
-) -> Iterator[Session]:
-    """Open table files together; whatever DuckDB or Arrow complain of is raised as an error of ours.
-
-    The encoding of text files is found by reading them unless it is given; of a workbook, the first sheet
-    is read unless one is named; ``only`` says which columns of a database will be asked for.
-    """
-    import duckdb
-
-    given = check_encoding(encoding)
-    with tempfile.TemporaryDirectory(prefix="relscape-") as scratch:
-        config = {
-            "memory_limit": MEMORY,
-            "temp_directory": str(Path(scratch) / "spill"),
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
-        connection = duckdb.connect(":memory:", config=config)
-        session = Session(connection, Path(scratch), given, sheet, only)
-        try:
-            for path in origins(paths):
-                session.open(path)
-            if given and not any(scan.written and scan.form != "database" for scan in session.scans):
-                raise ParameterError(
-                    f"encoding is for text files such as CSV; {session.scans[0].path} is none. Leave it out."
-                )
-            if sheet is not None and not any(scan.form == "excel" for scan in session.scans):
-                raise ParameterError(
-                    f"sheet is for workbooks such as Excel's; {session.scans[0].path} is none. Leave it out."
-                )
-            if not given:
-                warn_of_guesses({s.path: s.encoding for s in session.scans if isinstance(s.path, Path)})
-            yield session
-        except RelscapeError:
-            raise
-        except (duckdb.Error, pa.ArrowException, OSError) as error:
-            raise session.explain(error) from error
-        finally:
-            connection.close()
-
-
-class Session:
-    """A DuckDB connection and the files opened in it."""
-
-    def __init__(
-        self,
-        connection: Any,
-        scratch: Path,
-        encoding: str | None = None,
-        sheet: str | None = None,
-        only: Collection[str | None] | None = None,
-    ) -> None:
-        self.connection = connection
-        self.scratch = scratch
-        self.encoding = encoding
-        self.sheet = sheet
-        self.only = only
-        self.scans: list[Scan] = []
-        self._places: dict[str, Path] = {}
-        self._opening: Origin | None = None
-
-    def run(self, sql: str) -> None:
-        """Run a statement that gives nothing back."""
-        self.connection.execute(sql)
-
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run a query with a small answer."""
-        return list(self.connection.sql(sql).fetchall())
-
-    def table(self, sql: str) -> Any:
-        """Run a query and take its answer as one Arrow table."""
-        return self.connection.sql(sql).to_arrow_table()
-
-    def batches(self, sql: str, width: int) -> Generator[Any]:
-        """Run a query of ``width`` columns and take its answer as Arrow record batches of bounded size.
-
-        Take them all, or close the generator, before anything else is asked.
-        """
-        with self.connection.sql(sql).to_arrow_reader(max(1, _BATCH // width)) as reader:
-            yield from reader
-
-    def open(self, path: Origin) -> None:
-        """Prepare one file, or table of a database, for queries."""
-        self._opening = path
-        self.scans.append(
-            self._open_table(path) if isinstance(path, DatabaseTable) else self._open_file(path)
-        )
-        self._opening = None
-
-    def _open_file(self, path: Path) -> Scan:
-        form, compression = format_of(path)
-        if form in {"csv", "tsv"}:
-            return self._open_csv(path, form, compression)
-        if form.startswith("json"):
-            return self._open_json(path, form, compression)
-        if form == "plain":
-            return self._open_plain(path, compression)
-        check_contents(path, form)
-        openers = {"parquet": self._open_parquet, "arrow": self._open_arrow, "excel": self._open_excel}
-        return openers[form](path)
-
-    def _open_table(self, table: DatabaseTable) -> Scan:
-        """Look at the columns of a table of a database; its rows are fetched when they are needed."""
-        described = dict(enumerate(describe(table)))
-        names, _ = column_names([column.name for column in described.values()], table)
-        columns = {name: Column(f"c{k}", described[k].type) for k, name in enumerate(names)}
-        wanted = {k: described[k] for k, name in enumerate(names) if self.only is None or name in self.only}
-        fetch = partial(
-            fetched, self.connection, self.scratch / f"{len(self.scans)}.parquet", table, wanted or described
-        )
-        return Scan(table, cache(fetch), columns, None, table.engine == "sqlite", "database")
-
-    def _open_csv(self, path: Path, form: str, compression: str | None) -> Scan:
-        encoding = encoding_of(path, compression, self.encoding)
-        pieces = decoded(path, compression, encoding)
-        start = next(pieces, "") or next(pieces, "")
-        sample = start[: max(_SAMPLE, 2 * start.find("\n"))]
-        whole = len(sample) == len(start) and not next(pieces, "")
-        separators = {"separators": ("\t",)} if form == "tsv" else {}
-        dialect = detect(sample, whole, path, **separators)
-        fields = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(dialect.names)))
-        source = (
-            f"read_csv({self._utf8(path, compression, encoding)}, auto_detect=false, header=true, "
-            f"quote='\"', escape='\"', delim={literal(dialect.separator)}, max_line_size={_LONGEST_LINE}, "
-            f"hive_partitioning=false, columns={{{fields}}})"
-        )
-        columns = {name: Column(f"c{k}", "VARCHAR") for k, name in enumerate(dialect.names)}
-        return Scan(path, source, columns, dialect.row_names, True, form, compression, encoding, dialect)
-
-    def _open_plain(self, path: Path, compression: str | None) -> Scan:
-        encoding = encoding_of(path, compression, self.encoding)
-        layout = plain_layout(next(decoded(path, compression, encoding), ""), path)
-        fields = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(layout.names)))
-        source = (
-            f"read_csv({self._utf8(path, compression, encoding)}, auto_detect=false, header=false, quote='', "
-            f"escape='', delim={literal(layout.separator)}, max_line_size={_LONGEST_LINE}, "
-            f"hive_partitioning=false, columns={{{fields}}})"
-        )
-        columns = {name: Column(f"c{k}", "VARCHAR") for k, name in enumerate(layout.names)}
-        return Scan(path, source, columns, None, True, "plain", compression, encoding)
-
-    def _open_json(self, path: Path, form: str, compression: str | None) -> Scan:
-        layout = "newline_delimited" if form == "json lines" else "auto"
-        encoding = encoding_of(path, compression, self.encoding)
-        if not any(piece.strip() for piece in decoded(path, compression, encoding)):
-            raise DataError(f"{path} is empty: expected one JSON object for every row.")
-        file = self._utf8(path, compression, encoding)
-        source = (
-            f"read_json({file}, format='{layout}', records=true, maximum_depth=1, sample_size=-1, "
-            f"maximum_object_size={_LONGEST_LINE}, hive_partitioning=false)"
-        )
-        names = [name for name, *_ in self.rows(f"DESCRIBE SELECT * FROM {source}")]
-        texts = ", ".join(f"{identifier(n)} ->> '$' AS c{k}" for k, n in enumerate(names))
-        columns = {name: Column(f"c{k}", "VARCHAR") for k, name in enumerate(names)}
-        return Scan(path, f"(SELECT {texts} FROM {source})", columns, None, True, form, encoding=encoding)
-
-    def _open_parquet(self, path: Path) -> Scan:
-        import pyarrow.parquet as pq
-
-        source = f"read_parquet({self._location(path, path)}, hive_partitioning=false)"
-        described = self.rows(f"DESCRIBE SELECT * FROM {source}")
-        return self._native(path, source, pq.read_schema(path).names, described)
-
-    def _open_arrow(self, path: Path) -> Scan:
-        import pyarrow.dataset as ds
-
-        try:
-            table = ds.dataset(str(path), format="ipc")
-        except (pa.ArrowException, OSError):
-            with pa.ipc.open_stream(str(path)) as stream:
-                table = stream.read_all()
-        for batch in table.to_batches():
-            batch.validate(full=True)  # what does not fit together is read beyond its end by DuckDB
-        return self._registered(path, table)
-
-    def _open_excel(self, path: Path) -> Scan:
-        sheet = read_sheet(path, self.sheet)
-        scan = self._registered(path, sheet.table, sheet.row_names)
-        return replace(scan, form="excel", numbers=sheet.numbers)
-
-    def _registered(self, path: Path, table: Any, row_names: str | None = None) -> Scan:
-        name = f"file{len(self.scans)}"
-        self.connection.register(name, table)
-        described = self.rows(f"DESCRIBE SELECT * FROM {name}")
-        return self._native(path, name, table.schema.names, described, row_names)
-
-    @staticmethod
-    def _native(
-        path: Path,
-        source: str,
-        names: list[str],
-        described: list[tuple[Any, ...]],
-        row_names: str | None = None,
-    ) -> Scan:
-        """Pair the columns' own names with those of DuckDB, which sets capitals aside."""
-        named, unnamed = column_names(names, path)
-        columns = {
-            name: Column(identifier(known), kind.split("(")[0] if kind.startswith("ENUM") else kind)
-            for name, (known, kind, *_) in zip(named, described, strict=True)
-        }
-        index = _PANDAS_INDEX if _PANDAS_INDEX in columns else None
-        return Scan(path, source, columns, row_names or unnamed or index)
-
-    def _utf8(self, path: Path, compression: str | None, encoding: str) -> str:
-        """Give SQL for a text file as UTF-8: the file itself, or a copy when it is written otherwise."""
-        if encoding == "utf-8" and compression != "bz2":
-            return self._location(path, path)
-        copy = self.scratch / f"{len(self.scans)}.txt"
-        with copy.open("w", encoding="utf-8", newline="") as stream:
-            stream.writelines(decoded(path, compression, encoding))
-        return self._location(copy, path)
-
-    def _location(self, place: Path, path: Path) -> str:
-        """Quote a path for SQL so that nothing in it is a pattern, and remember whose it is."""
-        self._places[str(place)] = path
-        return literal(re.sub(r"([*?\[\]])", r"[\1]", str(place)))
-
-    def explain(self, error: Exception) -> RelscapeError:
-        """Turn an error of DuckDB or Arrow into one of ours, with the file and what to do."""
-        import duckdb
-
-        text = str(error)
-        named: list[Origin] = [path for place, path in self._places.items() if place in text]
-        named = [self._opening] if self._opening else named or [scan.path for scan in self.scans]
-        where = str(named[0]) if len(named) == 1 else f"one of {listing(named)}"
-        if isinstance(error, duckdb.OutOfMemoryException):
-            return StorageError(
-                f"{where} needs more room than there is, in memory ({MEMORY}) or for temporary files: free "
-                "some disk space, or read fewer columns or rows."
-            )
-        line = re.search(r"CSV Error on Line: (\d+)|in (?:record/value|line) (\d+)", text)
-        where += f", line {line[1] or line[2]}" if line else ""
-        widths = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
-        if widths:
-            return FormatError(
-                f"{where}: {widths[2]} fields where the first line has {widths[1]} columns. Check the "
-                "separators, and put fields that contain a separator between quotes."
-            )
-        if "unterminated quote" in text:
-            return FormatError(
-                f"{where}: a quote is opened and not closed, or closed inside the field. A quote inside "
-                "a quoted field is written twice."
-            )
-        if "state machine" in text:
-            return FormatError(
-                f"{where}: the lines do not follow one pattern. Check that all lines end in the same way "
-                "and that quotes are closed."
-            )
-        if "JSON" in text:
-            return FormatError(f"{where}: this is not JSON, one object for every row; correct that line.")
-        return FormatError(
-            f"{where} cannot be read: {text.strip().splitlines()[0]}. If it is damaged, make it again."
-        )

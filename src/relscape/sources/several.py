@@ -14,7 +14,8 @@ from relscape.data.labels import number
 from relscape.errors import DataError, RelscapeWarning, UnknownNameError, listing
 from relscape.protocols import IntArray
 from relscape.sources.files import Origin, Paths
-from relscape.sources.scans import Scan, Session, opened
+from relscape.sources.scans import Scan
+from relscape.sources.sessions import Session, opened
 from relscape.sources.tables import read
 
 __all__ = ["PairFile", "pair_files", "read_several", "relate_the_same", "united"]

@@ -18,7 +18,7 @@ from relscape.sources.files import Paths, origins
 from relscape.sources.interop import ALSO_TABLES, HowToRead, form_of, read_form
 from relscape.sources.pairs import read_pairs
 from relscape.sources.references import DatabaseTable, shown, with_query
-from relscape.sources.scans import Session, opened
+from relscape.sources.sessions import Session, opened
 from relscape.sources.wide import read_wide
 
 __all__ = ["load", "read", "read_fields", "read_table"]

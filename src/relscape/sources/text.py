@@ -20,19 +20,10 @@ from relscape.errors import DataError, ParameterError, StorageError
 from relscape.progress import task
 from relscape.protocols import SparseArray, TextArray
 from relscape.sources.checks import refuse_empty, row_ids
-from relscape.sources.files import (
-    FORMATS,
-    Paths,
-    check_encoding,
-    decoded,
-    encoding_of,
-    expand,
-    origins,
-    readable,
-    warn_of_guesses,
-)
+from relscape.sources.encodings import check_encoding, decoded, encoding_of, warn_of_guesses
+from relscape.sources.files import FORMATS, Paths, expand, origins, readable
 from relscape.sources.references import with_query
-from relscape.sources.scans import opened
+from relscape.sources.sessions import opened
 from relscape.sources.tables import load
 
 __all__ = ["WordCounting", "is_text_source", "read_text", "stop_list"]

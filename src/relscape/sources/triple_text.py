@@ -13,7 +13,8 @@ import pyarrow as pa
 from relscape.data.facts import Facts, fact_columns, named_columns
 from relscape.errors import FormatError
 from relscape.sources.dialects import text_lines
-from relscape.sources.files import COMPRESSIONS, decoded, encoding_of, readable
+from relscape.sources.encodings import decoded, encoding_of
+from relscape.sources.files import COMPRESSIONS, readable
 
 __all__ = ["TextFile", "open_text", "text_facts"]
 

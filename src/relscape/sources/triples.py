@@ -11,7 +11,8 @@ from pathlib import Path
 from relscape.data.facts import Facts, as_facts
 from relscape.data.triples import SPLITS, KnowledgeGraph
 from relscape.errors import DataError, FormatError, RelscapeWarning, StorageError, listing
-from relscape.sources.files import COMPRESSIONS, FORMATS, check_encoding, warn_of_guesses
+from relscape.sources.encodings import check_encoding, warn_of_guesses
+from relscape.sources.files import COMPRESSIONS, FORMATS
 from relscape.sources.rdf import RDF_FORMATS
 from relscape.sources.references import is_database, shown
 from relscape.sources.tables import read_table

@@ -11,7 +11,8 @@ from relscape.data.labels import as_text
 from relscape.errors import DataError
 from relscape.protocols import FloatArray, SparseArray
 from relscape.sources.checks import fault, refuse_empty, refuse_mixed_numbers, row_ids
-from relscape.sources.scans import Scan, Session
+from relscape.sources.scans import Scan
+from relscape.sources.sessions import Session
 
 __all__ = ["read_wide"]
 
