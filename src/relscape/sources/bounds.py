@@ -18,11 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from relscape.errors import FormatError
-from relscape.sources.files import COMPRESSIONS, chunks
 
 __all__ = [
     "DAMAGED_ARCHIVE",
-    "check_market",
     "check_matrix_size",
     "check_members",
     "check_workbook",
@@ -39,8 +37,6 @@ _MOST_EXPANDED = 250  # times its size that a larger archive may grow
 _MANY = 1 << 25  # rows or columns that a nearly empty matrix may have
 _MOST_CELLS = 200_000_000  # of one sheet, empty ones between others too
 _PIECE = 1 << 20
-_LONGEST_ENTRY = 1000  # bytes of a line of a Matrix Market file
-_ENTRY = re.compile(rb"(?:[0-9]+[ \t]+[0-9]+(?:[ \t]+[-+0-9.eE]+)?|[-+0-9.eE]+)?")
 _CELL = re.compile(rb'<(?:\w+:)?c [^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
 _ROW_END = re.compile(rb"</(?:\w+:)?table-row>")
 _REPEATED = re.compile(rb'number-(rows|columns)-repeated="([0-9]+)"')
@@ -54,27 +50,6 @@ def check_matrix_size(shape: tuple[int, ...], entries: int, where: str) -> None:
                 f"{where} says it has {size:,} {side}, but holds {entries:,} entries: its header is damaged, "
                 "or it is to be made again without the empty ones."
             )
-
-
-def check_market(path: Path, shape: tuple[int, int], entries: int, symmetry: str) -> None:
-    """Refuse a Matrix Market file with fewer lines than entries, or with an end that scipy reads beyond.
-
-    Bytes that are zero, and a last line that is not ended and holds more than numbers, make it do so.
-    """
-    if symmetry != "general" and shape[0] != shape[1]:
-        raise FormatError(f"{path} says it is {symmetry}, but is {shape[0]:,} × {shape[1]:,}.")
-    check_matrix_size(shape, entries, str(path))
-    lines, last = 1, b""
-    for chunk in chunks(path, COMPRESSIONS.get(path.suffix.lower())):
-        if b"\0" in chunk:
-            raise FormatError(f"{path} is not a Matrix Market file: it holds bytes that are no text.")
-        lines += chunk.count(b"\n")
-        last = (last + chunk)[-_LONGEST_ENTRY:].rpartition(b"\n")[2]
-    if not _ENTRY.fullmatch(last):
-        raise FormatError(f"{path}: its last line is not an entry, and not ended: it is cut off or damaged.")
-    expected = entries if symmetry == "general" else entries // 2
-    if lines < expected:
-        raise FormatError(f"{path} says it has {entries:,} entries, but has {lines:,} lines: it is cut off.")
 
 
 def check_members(path: Path) -> None:
