@@ -201,6 +201,8 @@ def _explained(address: Address, error: Exception) -> RelscapeError:
         return ParameterError(f"{address}: only queries that read are allowed here, but {reason}.")
     if state == "42501":
         return StorageError(f"{address}: {reason}. Ask its owner to grant that to your user.")
+    if "used by a view" in text:
+        return StorageError(f"{address}: {reason}. Drop the view first, and make it again afterwards.")
     if state == "57014":
         return StorageError(f"{address}: the server stopped the work: {reason}.")
     if state[:2] in ("42", "22", "21") or not state:

@@ -104,12 +104,10 @@ def test_a_changed_map_replaces_the_earlier_one(either):
     done = fewer.publish(address, "changing")
     assert (done.version, done.changed) == (2, True)
     assert len(rows_of(server, database, "changing_points")) == 50
-    assert server.run("SELECT count(*) FROM seen", database=database) == [
-        (50,)
-    ]  # what others built on it stands
-    server.run("DROP VIEW seen", database=database)
+    found = server.run("SELECT count(*) FROM seen", database=database)
+    assert found == [(50,)]  # what others built on it stands
     plane = made(dimensions=2).publish(address, "changing")
-    assert plane.version == 3
+    assert (plane.version, plane.indexed) == (3, database == "vectors")
     kinds = Map([made().group(GUESTS)]).publish(address, "changing")
     assert len(rows_of(server, database, "changing_points")) == 40
     indexes = server.run(
@@ -120,6 +118,29 @@ def test_a_changed_map_replaces_the_earlier_one(either):
         v for (v,) in server.run("SELECT version FROM changing_versions ORDER BY 1", database=database)
     ] == [1, 2, 3, 4]
     assert kinds.version == 4
+
+
+def test_another_number_of_dimensions_keeps_what_was_granted(vectors):
+    server, database, address = vectors
+    made().publish(address, "wider")
+    server.run("GRANT SELECT ON wider_points TO PUBLIC", database=database)
+    server.run("CREATE VIEW drawn AS SELECT coordinates FROM wider_points", database=database)
+    state = (
+        "SELECT relacl::text, format_type(atttypid, atttypmod) FROM pg_class JOIN pg_attribute ON attrelid = "
+    )
+    state += "pg_class.oid WHERE relname = 'wider_points' AND attname = 'coordinates'"
+    [(granted, before)] = server.run(state, database=database)
+    with pytest.raises(StorageError, match=r"used by a view.*Drop the view first"):
+        made(dimensions=5).publish(address, "wider")
+    assert server.run(state, database=database) == [(granted, before)]
+    server.run("DROP VIEW drawn", database=database)
+    plan = made(dimensions=5).publish(address, "wider", dry_run=True)
+    done = made(dimensions=5).publish(address, "wider")
+    assert done.statements == plan.statements
+    assert server.run(state, database=database) == [(granted, "tools.vector(5)")]
+    near = made(dimensions=5).neighbors((GUESTS, made().group(GUESTS).ids[0]), among=DISHES, k=10)
+    found = server.run(done.query.rstrip(";"), database=database)
+    assert [name for name, *_ in found] == [n.id for n in near]
 
 
 def test_rows_that_are_the_same_are_not_touched(arrays):

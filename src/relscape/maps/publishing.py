@@ -17,8 +17,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from relscape.errors import ParameterError, StorageError
+from relscape.errors import ParameterError
 from relscape.maps.published_rows import as_reader, header_of, row_batches
+from relscape.maps.published_state import (
+    MARK,
+    State,
+    Storage,
+    Target,
+    state_of,
+    storage_of,
+)
 from relscape.postgres import Address, connected, identifier, is_address, literal
 
 if TYPE_CHECKING:
@@ -26,23 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Publication", "publish_map"]
 
-_MARK = "relscape map"
-_LONGEST_NAME = 63  # bytes, in PostgreSQL
-_MOST_INDEXED, _MOST_IN_VECTOR = 2_000, 16_000  # dimensions, in pgvector
 _STAGED = "relscape_staged"
 
-_STATE = """
-SELECT obj_description(c.oid, 'pg_class'),
-  (SELECT format_type(a.atttypid, a.atttypmod) FROM pg_attribute AS a
-   WHERE a.attrelid = c.oid AND a.attname = 'coordinates' AND NOT a.attisdropped)
-FROM pg_class AS c WHERE c.oid = to_regclass($1)
-"""
-_EXTENSION = """
-SELECT n.nspname::text FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace
-WHERE e.extname = 'vector'
-"""
 _FIND = "SELECT set_config('search_path', current_setting('search_path') || ', ' || $1, true)"
-_INDEXES = "SELECT indexname::text FROM pg_indexes WHERE schemaname = $1 AND tablename = $2"
 _COLUMNS = "kind, id, label, coordinates, x, y, fields"
 _CHANGING = ("label", "coordinates", "x", "y", "fields")
 
@@ -94,17 +88,17 @@ def publish_map(
     """
     if not is_address(address) or "#" in address:
         raise ParameterError("a map is published to postgresql://host/database, without a table after #.")
-    target = _Target(schema, name)
+    target = Target(schema, name)
     place = Address(address)
     with connected(place, read_only=dry_run) as connection, connection.cursor() as cursor:
         work = _Work(cursor, dry_run)
         if not dry_run:  # publications of one name wait for each other
             cursor.execute("SET LOCAL standard_conforming_strings = on")
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", (target.points,))
-        kind = _storage(map_, cursor)
+        kind = storage_of(map_, cursor)
         if kind.extension is not None and not dry_run:  # its operators have to be found
             cursor.execute(_FIND, (identifier(kind.extension),))
-        state = _state(target, cursor)
+        state = state_of(target, cursor)
         fingerprint = _fingerprint(map_, kind.type)
         changed = state.fingerprint != fingerprint or state.type != kind.type
         version = state.version + changed
@@ -140,90 +134,6 @@ class _Work:
             self.cursor.adbc_ingest(_STAGED, rows, mode="append", temporary=True)
 
 
-@dataclass(frozen=True)
-class _Target:
-    """The two tables of a publication, as SQL names them."""
-
-    schema: str
-    name: str
-
-    def __post_init__(self) -> None:
-        for what, text, more in (("schema", self.schema, ""), ("name", self.name, "_versions")):
-            if not text.strip() or "\0" in text:
-                raise ParameterError(f"the {what} {text!r} cannot be one in a database; give it letters.")
-            room = _LONGEST_NAME - len(more)
-            if len(text.encode()) > room:
-                raise ParameterError(
-                    f"the {what} {text!r} is longer than {room} bytes, which is what PostgreSQL has room for."
-                )
-
-    @property
-    def points(self) -> str:
-        return identifier(self.schema, f"{self.name}_points")
-
-    @property
-    def versions(self) -> str:
-        return identifier(self.schema, f"{self.name}_versions")
-
-    def index(self, kind: str) -> str:
-        """Name the index of a kind, whatever letters that has and however long it is."""
-        start = self.name.encode()[:40].decode(errors="ignore")
-        return f"{start}_near_{hashlib.sha256(kind.encode()).hexdigest()[:12]}"
-
-
-@dataclass(frozen=True)
-class _Storage:
-    """How coordinates are stored: their type, and the schema of pgvector where it is used."""
-
-    type: str
-    extension: str | None = None
-    indexed: bool = False
-
-    @property
-    def sql(self) -> str:
-        """The type with its schema, which need not be in the search path."""
-        return f"{identifier(self.extension)}.{self.type}" if self.extension else self.type
-
-
-@dataclass(frozen=True)
-class _State:
-    """Whether there is the schema, and what of an earlier publication; version 0 where there is none."""
-
-    schema: bool
-    type: str | None = None
-    version: int = 0
-    fingerprint: str | None = None
-
-
-def _storage(map_: Map, cursor: Any) -> _Storage:
-    cursor.execute(_EXTENSION)
-    found = cursor.fetchone()
-    if found is None or map_.n_components > _MOST_IN_VECTOR:
-        return _Storage("real[]")
-    return _Storage(f"vector({map_.n_components})", found[0], map_.n_components <= _MOST_INDEXED)
-
-
-def _state(target: _Target, cursor: Any) -> _State:
-    """Look at what is there; tables that are not of an earlier publication are refused."""
-    cursor.execute("SELECT to_regnamespace($1) IS NOT NULL", (identifier(target.schema),))
-    schema = bool(cursor.fetchone()[0])
-    types = []
-    for table in (target.points, target.versions):
-        cursor.execute(_STATE, (table,))
-        row = cursor.fetchone()
-        if row is not None and not str(row[0] or "").startswith(_MARK):
-            raise StorageError(
-                f"there is a table {table} already, which is not of a published map. Choose another name "
-                "(--name) or schema (--schema), or move it away."
-            )
-        types.append(None if row is None else str(row[1] or "").rpartition(".")[2] or "versions")
-    if types[1] is None:
-        return _State(schema, types[0])
-    cursor.execute(f"SELECT version, fingerprint FROM {target.versions} ORDER BY version DESC LIMIT 1")
-    last = cursor.fetchone()
-    return _State(schema, types[0]) if last is None else _State(schema, types[0], *last)
-
-
 def _fingerprint(map_: Map, type_: str) -> str:
     """Digest all that is stored: the rows, what the map says of itself, and the type of coordinates."""
     digest = hashlib.sha256(json.dumps([type_, header_of(map_)], sort_keys=True).encode())
@@ -235,12 +145,19 @@ def _fingerprint(map_: Map, type_: str) -> str:
     return digest.hexdigest()
 
 
-def _replace(map_: Map, target: _Target, kind: _Storage, state: _State, work: _Work) -> None:
+def _replace(map_: Map, target: Target, kind: Storage, state: State, work: _Work) -> None:
     """Bring the points to what the map has; rows that are the same already are not touched."""
     if not state.schema:
         work.run(f"CREATE SCHEMA {identifier(target.schema)}")
-    if state.type not in (None, kind.type):
-        work.run(f"DROP TABLE {target.points}")
+    changed = state.type not in (None, kind.type)
+    indexes = {target.index(name): name for name in map_.groups} if kind.indexed else {}
+    for name in sorted(target.indexes(work.cursor) - (set() if changed else indexes.keys())):
+        work.run(f"DROP INDEX {identifier(target.schema, name)}")
+    if changed:  # the table itself stays, with its grants and what was built on its other columns
+        work.run(
+            f"ALTER TABLE {target.points} ALTER COLUMN coordinates TYPE {kind.sql} "
+            f"USING array_fill(0::real, ARRAY[{map_.n_components}])::{kind.sql}"
+        )
     work.run(
         f"CREATE TABLE IF NOT EXISTS {target.points} (kind text NOT NULL, id text NOT NULL, "
         f"label text NOT NULL, coordinates {kind.sql} NOT NULL, x real, y real, fields jsonb NOT NULL, "
@@ -263,32 +180,22 @@ def _replace(map_: Map, target: _Target, kind: _Storage, state: _State, work: _W
         f"coordinates::{kind.sql}, x, y, fields::jsonb FROM {_STAGED} ON CONFLICT (kind, id) "
         f"DO UPDATE SET {changes} WHERE ({old}) IS DISTINCT FROM ({new})"
     )
-    _index(map_, target, kind, work)
-    work.run(f"COMMENT ON TABLE {target.points} IS {literal(f'{_MARK}: points')}")
-
-
-def _index(map_: Map, target: _Target, kind: _Storage, work: _Work) -> None:
-    """Have an index for the neighbours among each kind, and none for kinds that are gone."""
-    wanted = {target.index(name): name for name in map_.groups} if kind.indexed else {}
-    work.cursor.execute(_INDEXES, (target.schema, f"{target.name}_points"))
-    there = {name for (name,) in work.cursor.fetchall() if "_near_" in name}
-    for name in sorted(there - wanted.keys()):
-        work.run(f"DROP INDEX {identifier(target.schema, name)}")
-    for name, things in wanted.items():
+    for name, things in indexes.items():
         work.run(
             f"CREATE INDEX IF NOT EXISTS {identifier(name)} ON {target.points} USING hnsw "
             f"(coordinates {identifier(str(kind.extension), 'vector_l2_ops')}) WHERE kind = {literal(things)}"
         )
+    work.run(f"COMMENT ON TABLE {target.points} IS {literal(f'{MARK}: points')}")
 
 
-def _record(map_: Map, target: _Target, version: int, fingerprint: str, work: _Work) -> None:
+def _record(map_: Map, target: Target, version: int, fingerprint: str, work: _Work) -> None:
     """Add the row that says what this version is."""
     work.run(
         f"CREATE TABLE IF NOT EXISTS {target.versions} (version integer PRIMARY KEY, "
         "fingerprint text NOT NULL, published_at timestamptz NOT NULL DEFAULT now(), model text, "
         "dimensions integer, kinds jsonb, parameters jsonb, scores jsonb, provenance jsonb)"
     )
-    work.run(f"COMMENT ON TABLE {target.versions} IS {literal(f'{_MARK}: versions')}")
+    work.run(f"COMMENT ON TABLE {target.versions} IS {literal(f'{MARK}: versions')}")
     header = header_of(map_)
     parts = [json.dumps(header[part]) for part in ("kinds", "parameters", "scores", "provenance")]
     work.run(
