@@ -10,6 +10,7 @@ import pytest
 
 import relscape as rs
 from relscape.errors import InputError, ParameterError, StorageError, UnknownNameError
+from relscape.maps.files import claimed
 from relscape.models.registry import METHODS
 from relscape.project import study_fitting, study_run
 from relscape.project.study import parse_study, read_study
@@ -370,6 +371,17 @@ def test_facts_of_their_own_need_no_kinds(folder):
     assert statuses(done) == {"ring": "built"}, reasons(done)
     (folder / "facts" / "train.txt").write_text("\n".join([*facts, "n0\tnext\tn5"]) + "\n")
     assert reasons(run_study(read_study(folder), dry=True)) == {"ring": "data changed"}
+
+
+def test_of_two_runs_at_once_the_second_is_refused(folder):
+    study = studied(folder, CA)
+    with claimed(folder / ".relscape" / "run.json", "running a project"):
+        assert run_study(study, dry=True).count("to build") == 1
+        with pytest.raises(StorageError, match="another process is running a project there; wait"):
+            run_study(study)
+    assert not (folder / "maps").exists()
+    assert run_study(study).count("built") == 1
+    assert not list((folder / ".relscape").iterdir())
 
 
 def test_a_damaged_record_is_begun_anew(folder):

@@ -13,7 +13,7 @@ from typing import Any
 from relscape import progress
 from relscape.errors import RelscapeError, StorageError, UnknownNameError
 from relscape.maps import Map
-from relscape.maps.files import atomic_file
+from relscape.maps.files import atomic_file, claimed
 from relscape.maps.state import read_json, write_json
 from relscape.maps.store import check_target, map_files, stored_provenance
 from relscape.project.sections import about
@@ -36,7 +36,7 @@ __all__ = ["Step", "StudyRun", "run_study"]
 
 FOLDER = ".relscape"
 _FORMAT, _VERSION = "relscape-run", 1
-_RUN = "run"
+_RECORD, _RUN = "run.json", "run"
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,15 @@ def run_study(study: Study, names: Iterable[str] = (), *, force: bool = False, d
         Whether to make also what is up to date, of what is named.
     dry : bool
         Whether to say only what would be made.
+
+    Notes
+    -----
+    Of two runs at once in one folder the second is refused; a dry run always goes.
     """
-    return _Run(study, force, dry).run(list(names))
+    if dry:
+        return _Run(study, force, dry).run(list(names))
+    with claimed(study.path.parent / FOLDER / _RECORD, "running a project"):
+        return _Run(study, force, dry).run(list(names))
 
 
 class _Run:
@@ -208,13 +215,13 @@ class _Run:
         self.digests.forget(target)
         self.record[output.name] = {**asdict(wanted), "content": self.digests.of([target])}
         content = {"format": _FORMAT, "version": _VERSION, "outputs": self.record}
-        with atomic_file(self.folder / "run.json") as draft:
+        with atomic_file(self.folder / _RECORD) as draft:
             write_json(draft, content)
 
     def _read_record(self) -> dict[str, Any]:
         """Read what was written from what; where the record is damaged, outputs are written again."""
         try:
-            outputs = read_json(self.folder / "run.json", _FORMAT, _VERSION).get("outputs")
+            outputs = read_json(self.folder / _RECORD, _FORMAT, _VERSION).get("outputs")
         except (StorageError, OSError):
             return {}
         sound = isinstance(outputs, dict) and all(isinstance(entry, dict) for entry in outputs.values())
