@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from relscape import progress
-from relscape.cli import reading, spreading
+from relscape.cli import read_options, reading, spreading
 from relscape.cli.console import next_step, print_json, say, telling_warnings
 from relscape.cli.preparing import prepared
 from relscape.cli.reading import Reading
@@ -49,27 +49,27 @@ Parameters = Annotated[
 
 
 def coembed(
-    files: reading.Files = None,
-    database: reading.From = None,
-    query: reading.Query = None,
-    rows: reading.Rows = None,
-    columns: reading.Columns = None,
-    weight: reading.Weight = None,
-    text: reading.Text = None,
-    id: reading.Id = None,
-    min_df: reading.MinDf = 1,
-    max_df: reading.MaxDf = 1.0,
-    stop_words: reading.StopWords = None,
-    ngrams: reading.Ngrams = "1",
-    dataset: reading.Dataset = None,
-    relation: reading.RelationName = None,
-    encoding: reading.Encoding = None,
-    sheet: reading.Sheet = None,
-    layer: reading.Layer = None,
-    size_factors: reading.SizeFactors = None,
-    log1p: reading.Log1p = False,
-    row_names: reading.RowNames = None,
-    column_names: reading.ColumnNames = None,
+    files: read_options.Files = None,
+    database: read_options.From = None,
+    query: read_options.Query = None,
+    rows: read_options.Rows = None,
+    columns: read_options.Columns = None,
+    weight: read_options.Weight = None,
+    text: read_options.Text = None,
+    id: read_options.Id = None,
+    min_df: read_options.MinDf = 1,
+    max_df: read_options.MaxDf = 1.0,
+    stop_words: read_options.StopWords = None,
+    ngrams: read_options.Ngrams = "1",
+    dataset: read_options.Dataset = None,
+    relation: read_options.RelationName = None,
+    encoding: read_options.Encoding = None,
+    sheet: read_options.Sheet = None,
+    layer: read_options.Layer = None,
+    size_factors: read_options.SizeFactors = None,
+    log1p: read_options.Log1p = False,
+    row_names: read_options.RowNames = None,
+    column_names: read_options.ColumnNames = None,
     row_info: Annotated[str | None, typer.Option(help="Table of the row things, id first.")] = None,
     column_info: Annotated[str | None, typer.Option(help="The same for the column things.")] = None,
     min_degree: Annotated[float, typer.Option(help="Leave out things whose weights sum to less.")] = 0.0,

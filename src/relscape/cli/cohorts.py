@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from relscape import progress
-from relscape.cli import reading
+from relscape.cli import read_options, reading
 from relscape.cli.coembed import Dimensions, Json, Output, Parameters, Strict, model_parameters
 from relscape.cli.cohort_report import report
 from relscape.cli.console import telling_warnings
@@ -54,9 +54,9 @@ Choose = Annotated[
 
 
 def cohorts(
-    files: reading.Files = None,
-    database: reading.From = None,
-    query: reading.Query = None,
+    files: read_options.Files = None,
+    database: read_options.From = None,
+    query: read_options.Query = None,
     label: Label = None,
     features: Features = None,
     id: Annotated[str | None, typer.Option(help="Column with the ids.", show_default="found")] = None,
@@ -82,23 +82,23 @@ def cohorts(
         str | None,
         typer.Option(help="euclidean or cosine.", show_default="cosine for relations and texts"),
     ] = None,
-    rows: reading.Rows = None,
-    columns: reading.Columns = None,
-    weight: reading.Weight = None,
-    text: reading.Text = None,
-    min_df: reading.MinDf = 1,
-    max_df: reading.MaxDf = 1.0,
-    stop_words: reading.StopWords = None,
-    ngrams: reading.Ngrams = "1",
-    dataset: reading.Dataset = None,
-    relation: reading.RelationName = None,
+    rows: read_options.Rows = None,
+    columns: read_options.Columns = None,
+    weight: read_options.Weight = None,
+    text: read_options.Text = None,
+    min_df: read_options.MinDf = 1,
+    max_df: read_options.MaxDf = 1.0,
+    stop_words: read_options.StopWords = None,
+    ngrams: read_options.Ngrams = "1",
+    dataset: read_options.Dataset = None,
+    relation: read_options.RelationName = None,
     row_info: Annotated[str | None, typer.Option(help="Table of the samples, id first.")] = None,
     kind: Annotated[str | None, typer.Option(help="What the samples are; on a map, which kind.")] = None,
-    encoding: reading.Encoding = None,
-    sheet: reading.Sheet = None,
-    layer: reading.Layer = None,
-    size_factors: reading.SizeFactors = None,
-    log1p: reading.Log1p = False,
+    encoding: read_options.Encoding = None,
+    sheet: read_options.Sheet = None,
+    layer: read_options.Layer = None,
+    size_factors: read_options.SizeFactors = None,
+    log1p: read_options.Log1p = False,
     dimensions: Dimensions = 2,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is drawn at random.")] = 0,
     param: Parameters = None,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from relscape.cli import reading
+from relscape.cli import read_options, reading
 from relscape.cli.cohort_report import print_scores
 from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.guidance_report import has_guidance, tell_guidance_scores
@@ -124,15 +124,15 @@ def _short(value: Any) -> str:
 
 def score(
     map_path: MapPath,
-    files: reading.Files = None,
-    database: reading.From = None,
-    query: reading.Query = None,
-    rows: reading.Rows = None,
-    columns: reading.Columns = None,
-    weight: reading.Weight = None,
-    dataset: reading.Dataset = None,
-    relation: reading.RelationName = None,
-    encoding: reading.Encoding = None,
+    files: read_options.Files = None,
+    database: read_options.From = None,
+    query: read_options.Query = None,
+    rows: read_options.Rows = None,
+    columns: read_options.Columns = None,
+    weight: read_options.Weight = None,
+    dataset: read_options.Dataset = None,
+    relation: read_options.RelationName = None,
+    encoding: read_options.Encoding = None,
     label: Annotated[str | None, typer.Option(help="Field with the classes of the row things.")] = None,
     k_rows: Annotated[int, typer.Option(help="Row things that count as near a column thing.")] = 5,
     k_columns: Annotated[int, typer.Option(help="Column things that count as near a row thing.")] = 5,

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from relscape import progress
-from relscape.cli import network_queries, reading
+from relscape.cli import network_queries, read_options
 from relscape.cli.coembed import Json, Output, Parameters, Strict, model_parameters
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.network_queries import HEADER
@@ -76,11 +76,11 @@ def fit(
     words: Annotated[
         str | None, typer.Option(help="Table of contents beside DOCS: document, word, count.")
     ] = None,
-    text: reading.Text = None,
+    text: read_options.Text = None,
     id: Annotated[str | None, typer.Option(help="Column of DOCS with the ids.", show_default="found")] = None,
     rows: Annotated[str | None, typer.Option(help="Column with documents, where contents are pairs.")] = None,
     columns: Annotated[str | None, typer.Option(help="Column with words, where contents are pairs.")] = None,
-    weight: reading.Weight = None,
+    weight: read_options.Weight = None,
     features: Annotated[
         list[str] | None,
         typer.Option(help="Columns of features, or patterns such as 'f_*'.", show_default="all numbers"),
@@ -88,17 +88,17 @@ def fit(
     standardize: Annotated[
         bool, typer.Option("--standardize", help="Let all features count alike: mean 0, spread 1.")
     ] = False,
-    min_df: reading.MinDf = 1,
-    max_df: reading.MaxDf = 1.0,
-    stop_words: reading.StopWords = None,
-    ngrams: reading.Ngrams = "1",
+    min_df: read_options.MinDf = 1,
+    max_df: read_options.MaxDf = 1.0,
+    stop_words: read_options.StopWords = None,
+    ngrams: read_options.Ngrams = "1",
     row_info: Annotated[
         str | None, typer.Option(help="Table of what else is known of documents, id first.")
     ] = None,
-    dataset: reading.Dataset = None,
+    dataset: read_options.Dataset = None,
     relation: Annotated[str | None, typer.Option(help="Which relation of the data set is contents.")] = None,
-    encoding: reading.Encoding = None,
-    sheet: reading.Sheet = None,
+    encoding: read_options.Encoding = None,
+    sheet: read_options.Sheet = None,
     source: Annotated[
         str | None, typer.Option("--source", help="Column of LINKS with who links.", show_default="the first")
     ] = None,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from relscape.cli import reading
+from relscape.cli import read_options, reading
 from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.inspect import Json, MapPath
 from relscape.cli.network_source import LinkTable, model_of, tables_named
@@ -33,8 +33,8 @@ def suggest(
             metavar="DOC|FILE", help="Documents of the map, or a file of new ones.", show_default=False
         ),
     ] = None,
-    database: reading.From = None,
-    query: reading.Query = None,
+    database: read_options.From = None,
+    query: read_options.Query = None,
     top: Annotated[int, typer.Option("--top", "-n", help="How many links for each.")] = 10,
     incoming: Annotated[
         bool | None,
@@ -45,13 +45,13 @@ def suggest(
         ),
     ] = None,
     known: Annotated[bool, typer.Option("--known", help="Show known links among the others.")] = False,
-    rows: reading.Rows = None,
-    columns: reading.Columns = None,
-    weight: reading.Weight = None,
-    text: reading.Text = None,
-    id: reading.Id = None,
-    encoding: reading.Encoding = None,
-    sheet: reading.Sheet = None,
+    rows: read_options.Rows = None,
+    columns: read_options.Columns = None,
+    weight: read_options.Weight = None,
+    text: read_options.Text = None,
+    id: read_options.Id = None,
+    encoding: read_options.Encoding = None,
+    sheet: read_options.Sheet = None,
     as_json: Json = False,
 ) -> None:
     """Tell which links a document of the map lacks, or what new documents may link to, by contents alone.
@@ -172,7 +172,7 @@ def score(
             "--from", metavar="DATABASE", help="The same, for a database: postgresql://host/db#table."
         ),
     ] = None,
-    query: reading.Query = None,
+    query: read_options.Query = None,
     source: Annotated[
         str | None, typer.Option("--source", help="Column with who links.", show_default="the first")
     ] = None,
@@ -184,7 +184,7 @@ def score(
         bool, typer.Option("--filtered", help="Only figures that do not count other known links as mistakes.")
     ] = False,
     ties: Annotated[str, typer.Option(help="realistic, optimistic or pessimistic.")] = "realistic",
-    encoding: reading.Encoding = None,
+    encoding: read_options.Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Say where links stand among all that could be: mean rank, MRR, AUC, hits."""

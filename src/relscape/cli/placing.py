@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from relscape.cli import reading
+from relscape.cli import read_options, reading
 from relscape.cli.console import next_step, print_json, print_table, say, telling_warnings
 from relscape.cli.guidance_report import has_guidance
 from relscape.cli.network_source import has_network
@@ -33,15 +33,15 @@ def place(
     files: Annotated[
         list[str] | None, typer.Argument(help="Tables with the relations of the new things.")
     ] = None,
-    database: reading.From = None,
-    query: reading.Query = None,
-    rows: reading.Rows = None,
-    columns: reading.Columns = None,
-    weight: reading.Weight = None,
-    text: reading.Text = None,
-    id: reading.Id = None,
-    encoding: reading.Encoding = None,
-    sheet: reading.Sheet = None,
+    database: read_options.From = None,
+    query: read_options.Query = None,
+    rows: read_options.Rows = None,
+    columns: read_options.Columns = None,
+    weight: read_options.Weight = None,
+    text: read_options.Text = None,
+    id: read_options.Id = None,
+    encoding: read_options.Encoding = None,
+    sheet: read_options.Sheet = None,
     kind: Annotated[str | None, typer.Option(help="Kind of the new things.", show_default="the rows")] = None,
     missing: Annotated[
         str | None,

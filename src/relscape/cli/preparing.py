@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from relscape.cli.reading import Reading, attach_fields
-from relscape.data import RelationalData
-from relscape.errors import ParameterError
-from relscape.project.relation_fitting import with_degree
+import warnings
 
-__all__ = ["prepared"]
+from relscape.cli.reading import Reading
+from relscape.data import RelationalData
+from relscape.data.labels import as_text, match
+from relscape.errors import ParameterError, RelscapeWarning
+from relscape.project.relation_fitting import with_degree
+from relscape.sources.references import shown
+
+__all__ = ["attach_fields", "prepared"]
 
 
 def prepared(
@@ -24,3 +28,20 @@ def prepared(
         if table is not None:
             data = attach_fields(data, kind, table, source.encoding)
     return with_degree(data, least, f"--min-degree {least:g}") if least > 0 else data
+
+
+def attach_fields(data: RelationalData, kind: str, path: str, encoding: str | None) -> RelationalData:
+    """Add what a table says of each thing of one kind (its class, title, year), matched by id."""
+    from relscape.sources.tables import read_fields
+
+    entities = data.entities[kind]
+    ids, fields = read_fields(path, encoding=encoding)
+    known = int((match(entities.ids, as_text(ids)) >= 0).sum())
+    if known < len(entities):
+        warnings.warn(
+            f"{shown(path)} says nothing of {len(entities) - known:,} of {len(entities):,} {kind}"
+            + ("; is its first column the id?" if known == 0 else "."),
+            RelscapeWarning,
+            stacklevel=2,
+        )
+    return data.with_entities(entities.with_fields(ids, fields)) if known else data

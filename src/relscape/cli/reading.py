@@ -1,67 +1,21 @@
-"""How a command line says where relations come from; shared by every command that reads some."""
+"""Where relations come from, as a command line says it: checked, read, and remembered by the map."""
 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from relscape import progress
 from relscape.data import RelationalData
-from relscape.data.labels import as_text, match
-from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
+from relscape.errors import ParameterError, UnknownNameError
 from relscape.sources.references import again, database_of, public_name, shown, with_query
 
-__all__ = ["Reading", "as_arguments", "attach_fields", "named"]
-
-Files = Annotated[
-    list[str] | None,
-    typer.Argument(
-        help="Tables of files or databases, globs, folders of texts, or a file of another program.",
-        show_default=False,
-    ),
-]
-From = Annotated[
-    str | None,
-    typer.Option(
-        "--from", metavar="DATABASE", help="The same as FILES, for a database: postgresql://host/db#table."
-    ),
-]
-Query = Annotated[str | None, typer.Option(help="What to ask the database, 'select …'.", show_default=False)]
-Rows = Annotated[
-    str | None,
-    typer.Option(help="Column with the row things; of a matrix, what they are.", show_default=False),
-]
-Columns = Annotated[str | None, typer.Option(help="The same of the column things.", show_default=False)]
-Weight = Annotated[str | None, typer.Option(help="Column with the weights.", show_default="1 a line")]
-Text = Annotated[str | None, typer.Option(help="Column with texts, to be counted word by word.")]
-Id = Annotated[str | None, typer.Option(help="Column with the texts' ids.", show_default="line number")]
-MaxDf = Annotated[float, typer.Option(help="Leave out words that are in more than this share of texts.")]
-MinDf = Annotated[int, typer.Option(help="Keep words that are in at least so many texts.")]
-StopWords = Annotated[str | None, typer.Option(help="'english', or a file with one word a line.")]
-Ngrams = Annotated[str, typer.Option(help="Words and phrases to count, for example 1-2.")]
-Encoding = Annotated[str | None, typer.Option(help="Encoding of the files.", show_default="detected")]
-Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook.", show_default="the first")]
-Dataset = Annotated[str | None, typer.Option(help="A data set by name: see 'relscape datasets list'.")]
-RelationName = Annotated[
-    str | None,
-    typer.Option("--relation", help="Which relation of the data set; several, with commas, for multicode."),
-]
-Layer = Annotated[str | None, typer.Option(help="Layer of an AnnData file, or raw.", show_default="X")]
-SizeFactors = Annotated[
-    float | None,
-    typer.Option(help="Of matrices and cells: the total every row is brought to, such as 10000."),
-]
-Log1p = Annotated[bool, typer.Option("--log1p", help="Of matrices and cells: take log(1 + weight).")]
-RowNames = Annotated[str | None, typer.Option(help="File with the names of a matrix's rows, one a line.")]
-ColumnNames = Annotated[str | None, typer.Option(help="The same for its columns.")]
+__all__ = ["Reading", "as_arguments", "load_dataset", "named"]
 
 _REMEMBERED = (
     *("rows", "columns", "weight", "text", "id", "stop_words", "ngrams", "encoding", "sheet"),
@@ -338,20 +292,3 @@ def parse_ngrams(text: str) -> tuple[int, int]:
         raise ParameterError(f"--ngrams {text}: write one length or a range, such as 1 or 1-2.")
     low = int(found[1])
     return low, int(found[2] or low)
-
-
-def attach_fields(data: RelationalData, kind: str, path: str, encoding: str | None) -> RelationalData:
-    """Add what a table says of each thing of one kind (its class, title, year), matched by id."""
-    from relscape.sources.tables import read_fields
-
-    entities = data.entities[kind]
-    ids, fields = read_fields(path, encoding=encoding)
-    known = int((match(entities.ids, as_text(ids)) >= 0).sum())
-    if known < len(entities):
-        warnings.warn(
-            f"{shown(path)} says nothing of {len(entities) - known:,} of {len(entities):,} {kind}"
-            + ("; is its first column the id?" if known == 0 else "."),
-            RelscapeWarning,
-            stacklevel=2,
-        )
-    return data.with_entities(entities.with_fields(ids, fields)) if known else data

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from relscape.cli.console import aside
-from relscape.cli.reading import Reading, attach_fields
+from relscape.cli.preparing import attach_fields
+from relscape.cli.reading import Reading
 from relscape.data import EntitySet, RelationalData
 from relscape.data.labels import as_text
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
