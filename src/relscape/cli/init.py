@@ -12,6 +12,7 @@ from relscape.cli.coembed import Json
 from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
 from relscape.errors import DataError, StorageError
 from relscape.maps.files import atomic_file
+from relscape.sources.references import public_name
 
 __all__ = ["init"]
 
@@ -70,12 +71,12 @@ def _report(draft: Any, target: Path, as_json: bool) -> None:
         return
     say(f"Wrote {target}:")
     rows = [
-        (name, Path(kind.tables[0]).name if kind.tables else "-", _described(kind))
+        (name, public_name(kind.tables[0]) if kind.tables else "-", _described(kind))
         for name, kind in draft.kinds.items()
     ]
     print_table(["kind", "table", "features"], rows)
     joins = [
-        (name, Path(table.tables[0]).name, f"{table.source} to {table.target}", table.weight or "-")
+        (name, public_name(table.tables[0]), f"{table.source} to {table.target}", table.weight or "-")
         for name, table in draft.relations.items()
     ]
     if joins:

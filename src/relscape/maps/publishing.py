@@ -129,7 +129,7 @@ class _Work:
             self.cursor.execute(sql, tuple(parameters) or None)
 
     def load(self, rows: Any, count: int) -> None:
-        self.statements.append(f"COPY {_STAGED} FROM STDIN  -- {count:,} rows")
+        self.statements.append(f"COPY {_STAGED} FROM STDIN /* {count:,} rows */")
         if not self.dry_run:
             self.cursor.adbc_ingest(_STAGED, rows, mode="append", temporary=True)
 
