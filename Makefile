@@ -40,10 +40,10 @@ demo: $(APP_STAMP)
 	$(BIN)/relscape demo
 
 test: $(STAMP) lint
-	$(ONE_THREAD) $(BIN)/python -m pytest -n auto -m 'not long' --durations=15
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal -m 'not long' --durations=15
 
 test-all: $(STAMP) lint
-	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
