@@ -97,6 +97,11 @@ def test_types_keep_their_meaning(pg):
     assert list(data.entities["big"].ids) == [f"90071992547409930{i}" for i in (1, 2, 3)]
     assert list(data.entities["padded"].ids) == ["x1", "x2", "x3"]
     np.testing.assert_array_equal(np.diag(data.matrix().toarray()), [0.5, 1.0, 1.5])
+    passing = rs.read(pg[0], rows="padded", columns="late", weight="half", query=query)  # no exact ids
+    assert passing.matrix().toarray().tolist() == [[0.5, 0], [0, 1], [0, 1.5]]
+    unusable = "select 'a' as doc, 'b' as word, unnest(array[1, 'NaN']::numeric[]) as n"
+    with pytest.raises(DataError, match="1 weights that cannot be used, the first at row 2: 'nan'"):
+        rs.read(pg[0], query=unusable, **HOW)
     table = read_feature_table([f"{pg[0]}#{query}"], "code")
     assert list(table.features) == ["big", "half", "wide", "late", "f"]
     np.testing.assert_array_equal(table.matrix[:, 1], [0.5, 1.0, 1.5])
