@@ -183,6 +183,21 @@ def test_nothing_is_half_published(either):
     assert server.run("SELECT to_regclass('none_points')::text", database=database) == [(None,)]
 
 
+def test_a_connection_lost_while_publishing(arrays):
+    server, database, address = arrays
+    made().publish(address, "kept")
+    before = rows_of(server, database, "kept_points")
+    server.run(
+        "CREATE FUNCTION dying() RETURNS trigger LANGUAGE plpgsql AS "
+        "'begin perform pg_terminate_backend(pg_backend_pid()); return new; end'",
+        "CREATE TRIGGER dies BEFORE UPDATE ON kept_points FOR EACH ROW EXECUTE FUNCTION dying()",
+        database=database,
+    )
+    with pytest.raises(StorageError, match=r"was lost: .* Nothing was kept; try again"):
+        made(shift=2.0).publish(address, "kept")
+    assert rows_of(server, database, "kept_points") == before
+
+
 def test_what_cannot_be_published(arrays):
     address = arrays[2]
     with pytest.raises(StorageError, match="there is a table"):
