@@ -38,7 +38,7 @@ def test_clusters_are_told(album):
     done = album("clusters", "album", "-k", 3, "--top", 2)
     assert done.code == 0
     lines = done.out.splitlines()
-    assert lines[0] == "cluster 1: 10 image, 1 tag"
+    assert lines[0] == "cluster 1: 10 × image, 1 × tag"
     assert lines[2].split() == ["tag", rs.Map.load("album").nearest(centre_of(0), "tag", 1)[0].id]
     assert lines[-1].startswith("next: relscape neighbors album 'image:i")
     assert len(lines) == 3 * 3 + 1

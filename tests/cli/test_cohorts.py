@@ -49,7 +49,7 @@ def made(relscape, cells):
 def test_a_table_of_features(relscape, cells):
     done = relscape("cohorts", cells, "--label", "type", "--features", "f_*")
     assert done.code == 0, done.err
-    assert "COVA-E1: 80 cell in 4 cohorts, 2 dimensions, α = 0.6: maps/cells" in done.out
+    assert "COVA-E1: 80 × cell in 4 cohorts, 2 dimensions, α = 0.6: maps/cells" in done.out
     for name in ("cohort_separation", "cohort_position", "cohort_neighbors", "neighbor_preservation"):
         assert name in done.out
     assert "by chance" in done.out
@@ -103,7 +103,7 @@ def test_missing_labels_are_predicted_and_told(relscape, cells):
 
 def test_without_labels_cohorts_are_found(relscape, cells):
     done = relscape("cohorts", cells, "--features", "f_*", "-o", "map", "-p", "n_cohorts=4")
-    assert "80 cell in 4 cohorts" in done.out
+    assert "80 × cell in 4 cohorts" in done.out
     assert "found by clustering" in done.err
     assert rs.Map.load("map").group("cohort").ids.tolist()[0] == "cluster 1"
 
@@ -112,7 +112,7 @@ def test_without_labels_cohorts_are_found(relscape, cells):
 def test_other_variants(relscape, cells, variant):
     done = relscape("cohorts", cells, "-l", "type", "--features", "f_*", "-v", variant, "-o", "map")
     assert done.code == 0, done.err
-    assert f"COVA-{variant}: 80 cell" in done.out
+    assert f"COVA-{variant}: 80 × cell" in done.out
     assert revive(rs.Map.load("map").model_state).variant == variant
 
 
@@ -170,7 +170,7 @@ def test_a_relation_with_a_table_of_its_rows(relscape, pairs):
     columns = ("--rows", "doc", "--columns", "word", "--weight", "n", "--row-info", "docs.csv")
     done = relscape("cohorts", pairs, *columns, "--label", "class", "-k", 1, "-o", "map")
     assert done.code == 0, done.err
-    assert "4 doc in 2 cohorts, 1 dimension," in done.out
+    assert "4 × doc in 2 cohorts, 1 dimension," in done.out
     parameters = rs.Map.load("map").parameters
     assert parameters["affinity"]["metric"] == "cosine"
     Path("new.csv").write_text("doc,word,n\nd9,fish,4\nd9,bird,1\n")
@@ -241,7 +241,7 @@ def test_new_things_follow_a_move(relscape, cells, made):
     assert group.ids[-1] == "twin"
     assert_allclose(group.coordinates[-1], rs.Map.load("moved").coordinates("cell")[0], atol=1e-6)
     done = relscape("move", "grown", "ale=8,8", "--json")
-    assert "1 cell ('twin') were placed on the map later" in done.err
+    assert "1 cell things ('twin') were placed on the map later" in done.err
     assert done.json["map"] is None
     assert done.json["mean_shift"]["ale"] > 0.5
 
@@ -436,11 +436,11 @@ def test_what_was_placed_is_counted_and_told(relscape, cells, made):
     head, *rest = cells.read_text().splitlines(keepends=True)
     Path("same.csv").write_text(head + "".join(rest))
     done = relscape("place", made, "same.csv")
-    assert "None of the 80 cell is new: put 80 cell that were on map already" in done.out
+    assert "Placed 80 × cell, none of them new: put 80 that were on map already" in done.out
     assert "and 60 more" in done.out
     Path("new.csv").write_text(head + rest[0] + rest[1].replace("c1,", "n1,"))
     mixed = relscape("place", made, "new.csv", "-o", "grown")
-    assert "Placed 1 new cell, and put 1 cell that was on map already" in mixed.out
+    assert "Placed 1 × cell, new, and put 1 that was on map already" in mixed.out
     assert rs.Map.load("grown").group("cell").fields["cohort"][-1] == "cider"
     assert relscape("place", made, "new.csv", "--json").json["already_there"] == 1
 
@@ -451,7 +451,7 @@ def test_lines_without_ids_are_new(relscape, cells):
     )
     assert relscape("cohorts", "plain.csv", "-l", "type", "--features", "f_*", "-o", "map").code == 0
     done = relscape("place", "map", "plain.csv", "-o", "grown")
-    assert "Placed 80 of 80 new sample" in done.out
+    assert "Placed 80 of 80 × sample" in done.out
     assert len(rs.Map.load("grown").group("sample")) == 160
 
 

@@ -20,7 +20,7 @@ LONG = ("--rows", "doc", "--columns", "word", "--weight", "n")
 def test_pairs_become_a_map(relscape, pairs):
     done = relscape("coembed", pairs, *LONG, "-o", "out/news")
     assert done.code == 0
-    assert "4 doc and 4 word" in done.out
+    assert "4 × doc and 4 × word" in done.out
     assert "next: relscape neighbors out/news" in done.out
     joint = rs.Map.load("out/news")
     expected = rs.CorrespondenceAnalysis().fit(rs.read(pairs, "doc", "word", "n"))
@@ -100,7 +100,7 @@ def test_a_text_map_takes_back_its_own_source(relscape):
 def test_fields_that_match_nothing_are_noted(relscape, pairs):
     Path("people.csv").write_text("name,age\nAda,3\n")
     done = relscape("coembed", pairs, *LONG, "--row-info", "people.csv")
-    assert "people.csv says nothing of 4 of 4 doc; is its first column the id?" in done.err
+    assert "people.csv says nothing of 4 of 4 doc things; is its first column the id?" in done.err
     assert relscape("coembed", pairs, *LONG, "--row-info", "people.csv", "--strict").code == 1
 
 
@@ -244,7 +244,7 @@ def test_score_needs_the_truth(relscape, pairs):
 def test_place(relscape, made, tmp_path):
     Path("new.csv").write_text("doc,word,n\nd9,cat,3\nd9,dog,1\n")
     done = relscape("place", made, "new.csv", "-o", "maps/grown")
-    assert "Placed 1 of 1 new doc" in done.out
+    assert "Placed 1 of 1 × doc" in done.out
     grown = rs.Map.load("maps/grown")
     twin, original = grown.locate("doc:d9")[1], grown.locate("doc:d1")[1]
     np.testing.assert_allclose(grown.coordinates("doc")[twin], grown.coordinates("doc")[original], atol=1e-12)
@@ -311,7 +311,7 @@ def test_place_on_an_aligned_map(relscape, pairs, made):
 
 def test_a_knowledge_graph_gives_one_relation_a_predicate(relscape, data_dir):
     done = relscape("coembed", "--dataset", "nations", "--relation", "treaties", "-o", "maps/treaties")
-    assert "12 entity-row and 13 entity-column" in done.out
+    assert "12 × entity-row and 13 × entity-column" in done.out
     assert "treaties" in relscape("coembed", "--dataset", "nations", "--relation", "treatise").err
     assert "1,345 relations" in relscape("datasets", "info", "fb15k").out
 

@@ -62,7 +62,7 @@ def test_the_same_map_from_file_and_database(relscape, address, tmp_path):
         assert source.startswith("postgresql://127.0.0.1:") and "ada" not in source
     assert secretless(relscape("info", "query")).code == 0
     placed = secretless(relscape("place", "file", f"{address}#select 'new' as doc, 'dog' as word, 2 as n"))
-    assert placed.code == 0 and "Placed 1 of 1 new doc" in placed.out
+    assert placed.code == 0 and "Placed 1 of 1 × doc" in placed.out
     assert (
         secretless(relscape("place", "file", "--from", address, "--query", "select * from pairs")).code == 0
     )

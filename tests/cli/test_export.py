@@ -33,7 +33,7 @@ def test_every_format(relscape, made, name, format_name):
     assert Path(name).exists()
     again = relscape("export", made, "-o", name, *chosen)
     assert again.code == 0
-    assert "4 doc and 4 word as" in again.out
+    assert "4 × doc and 4 × word as" in again.out
     assert "next: relscape info maps/pairs" in again.out
 
 

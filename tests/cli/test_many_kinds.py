@@ -48,7 +48,7 @@ def refused(done, *parts):
 def test_several_files_make_one_map(relscape, files):
     done = relscape("coembed", *files, *FIRM, "-o", "maps/all")
     assert done.code == 0, done.err
-    assert "MultiCODE: 8 doc, 6 word and 4 author in 2 dimensions: maps/all" in done.out
+    assert "MultiCODE: 8 × doc, 6 × word and 4 × author in 2 dimensions: maps/all" in done.out
     assert "log-likelihood" in done.out
     assert "Made from 80 pairs" in done.out
     assert "next: relscape neighbors maps/all 'author:" in done.out

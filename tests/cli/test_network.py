@@ -73,7 +73,7 @@ def made(files):
 def test_texts(files):
     done = files("network", "docs.csv", "links.csv", "--text", "abstract", "--id", "doc", *QUICK)
     assert done.code == 0, done.err
-    assert "DocumentNetwork: 24 doc and 48 links in 3 dimensions: map" in done.out
+    assert "DocumentNetwork: 24 × doc and 48 links in 3 dimensions: map" in done.out
     assert "next: relscape network suggest map doc:d00  or  relscape plot map --links" in done.out
     joint = rs.Map.load("map")
     links = joint.relations["links"].matrix
@@ -175,7 +175,7 @@ def test_other_methods(files, method, name):
 def test_links_alone(files):
     done = files("network", "links.csv", "-m", "links", "-k", 2, "-p", "max_iterations=20")
     assert done.code == 0, done.err
-    assert "LinkOnly: 24 document and 48 links in 2 dimensions: maps/links" in done.out
+    assert "LinkOnly: 24 × document and 48 links in 2 dimensions: maps/links" in done.out
     assert len(files("network", "suggest", "maps/links", "d03", "--json").json["suggestions"]["d03"]) == 10
     refused(files("network", "suggest", "maps/links", "docs.csv"), "links alone")
 

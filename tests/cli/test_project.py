@@ -63,7 +63,7 @@ def refused(done, *parts):
 def test_a_map_of_all_kinds(relscape, study):
     done = relscape("project", "-k", 1)
     assert done.code == 0, done.err
-    assert "80 image" not in done.err  # no progress in a pipe
+    assert "80 × image" not in done.err  # no progress in a pipe
     assert "82 things of 2 kinds in 1 dimension: maps/photos" in done.out
     assert "Strength of the axis: 0." in done.out
     assert "The guidance falls into 2 separate parts" in done.out
@@ -161,7 +161,7 @@ def test_new_things_with_gaps(relscape, study):
     Path("images.csv").write_text(text + "x1,a,,0.5\n")
     Path("relscape.toml").write_text(FILE.replace('label = "album"', 'missing = "median"'))
     done = relscape("project", "-k", 1)
-    assert "1 of 81 image lack features and were filled with medians" in done.err
+    assert "1 of 81 image things lack features and were filled with medians" in done.err
     Path("gaps.csv").write_text("f_noise,image,f_warm\n0,y,\n")
     assert relscape("place", "maps/photos", "gaps.csv", "-o", "maps/grown").code == 0
     warm = np.loadtxt("images.csv", delimiter=",", skiprows=1, usecols=2, max_rows=80)

@@ -57,7 +57,7 @@ def _zeros(parts):
 def test_workers_on_this_machine(relscape, parts):
     done = relscape("coembed", parts, *LONG, "--workers", 1, "--worker-memory", "1GB", "-o", "there")
     assert done.code == 0, done.err
-    assert "12 doc and 9 word in 2 dimensions" in done.out
+    assert "12 × doc and 9 × word in 2 dimensions" in done.out
     assert "next: relscape neighbors there" in done.out
 
 

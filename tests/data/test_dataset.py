@@ -294,7 +294,7 @@ def test_describe_entry_names_both_ends() -> None:
     relation = data.relation()
     named = [data.describe_entry(relation, stored) for stored in range(3)]
     assert named == ["doc 'a' and word 'z'", "doc 'c' and word 'x'", "doc 'c' and word 'z'"]
-    assert "3 doc, 3 word; doc-word (doc × word, 3 pairs)" in repr(data)
+    assert "3 × doc, 3 × word; doc-word (doc × word, 3 pairs)" in repr(data)
 
 
 def test_real_table_against_a_slow_count(data_dir: Path) -> None:

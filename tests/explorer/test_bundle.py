@@ -254,7 +254,7 @@ def test_an_aligned_map_and_things_placed_later(cohort_model, cohort_map, rng, d
     np.testing.assert_allclose(places[:180], expected, atol=1e-3)
     assert told["response"]["following"] == 180
     assert not told["refit"]
-    assert "5 sample were placed" in told["refit_reason"]
+    assert "5 sample things" in told["refit_reason"]
 
 
 def test_moves_in_a_plane_of_more_dimensions(rng, decoded, dragged):

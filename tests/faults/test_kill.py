@@ -17,29 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.faults.stage import Stage
+from tests.scene import LONG, STUDY, write_tables
 
 from relscape.cli import commands
 from relscape.maps import Map
 from relscape.models.registry import load_model
 
-PAIRS = "doc,word,n\n" + "".join(f"d{i},w{j},{1 + (i * j) % 5}\n" for i in range(6) for j in range(5))
-SAMPLES = "id,x,y,z,kind\n" + "".join(
-    f"s{i},{i % 7},{(i * i) % 5},{i / 3:.2f},{'ab'[i % 2]}\n" for i in range(14)
-)
-LINKS = "from,to\n" + "".join(f"d{i},d{(i + s) % 6}\n" for i in range(6) for s in (1, 2))
-FACTS = "".join(f"e{i}\tr{i % 2}\te{(3 * i + 1) % 8}\n" for i in range(8))
-STUDY = """[kinds.doc]
-[kinds.word]
-[relations.has]
-table = "pairs.csv"
-from = "doc"
-to = "word"
-weight = "n"
-[guidance]
-has = 1.0
-[models.m]
-method = "projection"
-"""
 SMALL_EXPERIMENTS = """
 from matplotlib.figure import Figure
 from relscape.project import runner
@@ -62,7 +45,6 @@ words = rs.RelationalData(named, words.relations.values())
 words.only = lambda _: words
 datasets.load_stdlib = lambda: words
 """
-LONG = ("--rows", "doc", "--columns", "word", "--weight", "n")
 
 
 def _map(path: Path) -> Any:
@@ -284,8 +266,7 @@ def stage() -> Iterator[Stage]:
 
 def _scene(folder: Path, with_study: bool) -> None:
     folder.mkdir()
-    for name, text in {"pairs.csv": PAIRS, "samples.csv": SAMPLES, "links.csv": LINKS}.items():
-        (folder / name).write_text(text)
+    write_tables(folder)
     for k in (1, 2):
         (folder / f"new{k}.csv").write_text(f"doc,word,n\nn{k},w1,2\nn{k},w2,{k}\n")
         (folder / f"lbc{k}").mkdir()
@@ -293,12 +274,11 @@ def _scene(folder: Path, with_study: bool) -> None:
             "".join(f"p{i} {i % 2} 1 {i % k} c\n" for i in range(5))
         )
         (folder / f"lbc{k}" / "cora.cites").write_text("p1 p2\np2 p3\n")
-    (folder / "facts").mkdir()
-    (folder / "facts" / "train.txt").write_text(FACTS)
     if with_study:
         (folder / "relscape.toml").write_text(STUDY)
         for name, axes in {"one": 2, "two": 1}.items():
-            text = f'{STUDY}n_components = {axes}\n[outputs.t]\nfile = "t.csv"\n'
+            text = STUDY.replace("n_components = 2", f"n_components = {axes}")
+            text += '[outputs.t]\nfile = "t.csv"\n'
             (folder / f"{name}.toml").write_text(text)
 
 

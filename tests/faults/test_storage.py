@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.faults.stage import Stage
+from tests.scene import LONG, PAIRS
 
 from relscape.errors import StorageError
 from relscape.maps import Group, Map
 from relscape.plot.saving import save_picture
 
-COEMBED = ("coembed", "pairs.csv", "--rows", "doc", "--columns", "word", "--weight", "n")
-PAIRS = "doc,word,n\n" + "".join(f"d{i},w{j},{1 + (i * j) % 5}\n" for i in range(6) for j in range(5))
+COEMBED = ("coembed", "pairs.csv", *LONG)
 
 
 def _relscape(folder: Path, *arguments: object, before: str = "") -> subprocess.CompletedProcess[str]:

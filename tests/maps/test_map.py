@@ -136,7 +136,7 @@ def test_what_is_on_a_map(rng: np.random.Generator) -> None:
     made = random_map(rng)
     assert made.groups == ("doc", "word")
     assert len(made) == 50
-    assert repr(made) == "<Map: 30 doc, 20 word in 3 dimensions, by Test>"
+    assert repr(made) == "<Map: 30 × doc, 20 × word in 3 dimensions, by Test>"
     assert made.coordinates("doc").shape == (30, 3)
     np.testing.assert_array_equal(made.group("doc").drawn, made.coordinates("doc")[:, :2])
     with pytest.raises(DataError, match="has no layout yet"):
@@ -311,4 +311,4 @@ def test_a_part_of_a_kind_takes_everything_with_it(rng: np.random.Generator) -> 
 
 
 def test_one_dimension_is_one() -> None:
-    assert repr(Map([Group("a", ["p"], [[1.0]])])) == "<Map: 1 a in 1 dimension, by hand>"
+    assert repr(Map([Group("a", ["p"], [[1.0]])])) == "<Map: 1 × a in 1 dimension, by hand>"

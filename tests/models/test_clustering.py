@@ -202,7 +202,8 @@ def test_a_summary_names_the_members_nearest_the_centre(rng):
             np.testing.assert_allclose([near.distance for near in part.nearest[kind]], far[own])
     shops, streets = (", ".join(near.label for near in told[0].nearest[kind]) for kind in ("shop", "street"))
     text = (
-        f"cluster 1: 9 shop, 4 street\n  shop    {shops}\n  street  {streets}\ncluster 2: 5 shop, 2 street\n"
+        f"cluster 1: 9 × shop, 4 × street\n  shop    {shops}\n  street  {streets}\n"
+        "cluster 2: 5 × shop, 2 × street\n"
     )
     assert str(told).startswith(text)
     assert repr(told) == str(told)
@@ -210,7 +211,7 @@ def test_a_summary_names_the_members_nearest_the_centre(rng):
 
 def test_a_cluster_may_lack_a_kind(rng):
     found = cluster_map({"a": [[0.0], [0.1], [0.3]], "bb": [[9.0]]}, 2, random_state=0)
-    assert str(found.summary()) == "cluster 1: 3 a\n  a   1, 0, 2\ncluster 2: 1 bb\n  bb  0"
+    assert str(found.summary()) == "cluster 1: 3 × a\n  a   1, 0, 2\ncluster 2: 1 × bb\n  bb  0"
 
 
 def test_what_map_cannot_be_clustered_is_refused(rng):

@@ -113,7 +113,7 @@ def test_maps_that_cannot_be_fitted_again(model, samples):
             samples[0][:2] + 0.1, "sample", "feature", ["a", "b"], model.column_entities_.ids
         ),
     )
-    for map_, told in ((bare, "does not carry"), (other, "by TSNE"), (grown, "2 sample were placed")):
+    for map_, told in ((bare, "does not carry"), (other, "by TSNE"), (grown, "2 sample things")):
         with pytest.raises(ParameterError, match=told):
             refit_cohorts(map_)
     with pytest.raises(ParameterError, match="11 × 2 finite"):

@@ -280,7 +280,7 @@ def write(folder: Path, old: str, new: str) -> None:
         (
             '"images.csv"',
             '"image.csv"',
-            f"{IMAGE} table: there is no file .*image.csv.* Did you mean 'images",
+            f"{IMAGE} table: there is no file .*image.csv.* Did you mean '.*images",
         ),
         ('"tags.csv"', '"t*.parquet"', r"\[relations.tagged\] table: no file matches"),
         (
@@ -370,7 +370,7 @@ def test_a_kind_that_nothing_names(folder):
 def test_missing_features(folder, how, left, third):
     (folder / "images.csv").write_text(IMAGES + "e,sea,,1,\n")
     write(folder, '["f_*"]', f'["f_*"]\nmissing = "{how}"')
-    with pytest.warns(RelscapeWarning, match="1 of 5 image lack features"):
+    with pytest.warns(RelscapeWarning, match="1 of 5 image things lack features"):
         loaded = load_study(read_study(folder))
     features = loaded.data.entities["image"].features
     assert len(features) == left
@@ -452,7 +452,7 @@ def test_things_that_nothing_speaks_of(folder):
     (folder / "tags.csv").write_text("image,tag,w\na,blue,1\nb,blue,2\nc,green,1\n")
     write(folder, "[kinds.tag]", '[kinds.tag]\ntable = "tags_known.csv"')
     loaded = load_study(read_study(folder))
-    with pytest.warns(RelscapeWarning, match=r"1 tag have neither features nor guidance \('grey'\)"):
+    with pytest.warns(RelscapeWarning, match=r"1 tag things have neither features nor guidance \('grey'\)"):
         chosen = guided(loaded)
     assert chosen.data.entities["tag"].ids.tolist() == ["blue", "green"]
     assert chosen.data.entities["image"].ids.tolist() == ["a", "b", "c", "d"]

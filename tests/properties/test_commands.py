@@ -10,29 +10,10 @@ import pytest
 from hypothesis import strategies as st
 from tests.campaigns import campaign
 from tests.damage import any_text, damaged_bytes
+from tests.scene import FACTS, LINKS, LONG, PAIRS, SAMPLES, STUDY, write_tables
 
 from relscape.cli import main
 
-PAIRS = "doc,word,n\n" + "".join(f"d{i},w{j},{1 + (i * j) % 5}\n" for i in range(6) for j in range(5))
-SAMPLES = "id,x,y,z,kind\n" + "".join(
-    f"s{i},{i % 7},{(i * i) % 5},{i / 3:.2f},{'ab'[i % 2]}\n" for i in range(14)
-)
-LINKS = "from,to\n" + "".join(f"d{i},d{(i + s) % 6}\n" for i in range(6) for s in (1, 2))
-FACTS = "".join(f"e{i}\tr{i % 2}\te{(3 * i + 1) % 8}\n" for i in range(8))
-STUDY = """[kinds.doc]
-[kinds.word]
-[relations.has]
-table = "pairs.csv"
-from = "doc"
-to = "word"
-weight = "n"
-[guidance]
-has = 1.0
-[models.m]
-method = "projection"
-n_components = 2
-"""
-LONG = ["--rows", "doc", "--columns", "word", "--weight", "n"]
 odd = st.sampled_from(
     [
         *(
@@ -133,11 +114,8 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with tables, facts, a project file and two maps."""
     folder = tmp_path_factory.mktemp("scene")
-    texts = {"pairs.csv": PAIRS, "samples.csv": SAMPLES, "links.csv": LINKS, "relscape.toml": STUDY}
-    for name, text in texts.items():
-        (folder / name).write_text(text)
-    (folder / "facts").mkdir()
-    (folder / "facts" / "train.txt").write_text(FACTS)
+    write_tables(folder)
+    (folder / "relscape.toml").write_text(STUDY)
     (folder / "folder").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

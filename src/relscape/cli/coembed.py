@@ -19,6 +19,7 @@ from relscape.cli.preparing import prepared
 from relscape.cli.reading import Reading
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
+from relscape.maps.captions import dimensions_told
 from relscape.maps.layout import METHODS as LAYOUTS
 from relscape.maps.store import check_target
 from relscape.models.registry import Method, method, methods
@@ -238,9 +239,9 @@ def _report(maps: list[Map], data: Any, targets: list[Path], seconds: float, as_
         print_json(content)
         return
     for joint, place_ in zip(maps, targets, strict=True):
-        *others, last = (f"{size:,} {kind}" for kind, size in _sizes(joint).items())
+        *others, last = (f"{size:,} × {kind}" for kind, size in _sizes(joint).items())
         placed = f"{', '.join(others)} and {last}" if others else last
-        say(f"{joint.model}: {placed} in {joint.n_components} dimensions: {place_}")
+        say(f"{joint.model}: {placed} in {dimensions_told(joint)}: {place_}")
     if "aligned" in first.provenance:
         aligned = first.provenance["aligned"]
         shared, residual = aligned["shared_things"], aligned["residual"]

@@ -8,6 +8,7 @@ from typing import Any
 from relscape.cli.console import aside, next_step, print_json, print_table, say
 from relscape.errors import listing
 from relscape.maps import Map
+from relscape.maps.captions import dimensions_told
 
 __all__ = ["print_scores", "report"]
 
@@ -50,9 +51,9 @@ def report(
             content |= {"chosen": reason, "tried": tried}
         print_json(content)
         return
-    placed = f"{len(joint.group(kind)):,} {kind} in {len(names)} cohorts"
+    placed = f"{len(joint.group(kind)):,} × {kind} in {len(names)} cohorts"
     weights = f"α = {model.alpha_:g}" + (f", η = {model.eta_:.3g}" if model.variant == "eigen" else "")
-    space = "1 dimension" if joint.n_components == 1 else f"{joint.n_components} dimensions"
+    space = dimensions_told(joint)
     say(f"COVA-{model.variant}: {placed}, {space}, {weights}: {target}")
     say(_features_told(joint, model))
     if reason:

@@ -244,7 +244,7 @@ def _fitted(
     from relscape.tuning import choose_weights, keep_neighbourhoods
 
     n = len(samples.things)
-    progress.note(f"COVA-{model.variant} of {n:,} {samples.things.kind}: {_expected(model, n, chooser)}")
+    progress.note(f"COVA-{model.variant} of {n:,} × {samples.things.kind}: {_expected(model, n, chooser)}")
     if chooser is None:
         return model.fit(samples.X, samples.labels, **guides), "", []
     rule, options = chooser

@@ -65,7 +65,7 @@ def demo(
             }
         )
         return
-    sizes = " and ".join(f"{len(joint.group(kind)):,} {kind}s" for kind in joint.groups)
+    sizes = " and ".join(f"{len(joint.group(kind)):,} × {kind}" for kind in joint.groups)
     say(f"{sizes} on one map, in {time.perf_counter() - started:.0f} s: {picture} and {output / 'map'}.")
     rows = [(name, ", ".join(near["module"]), ", ".join(near["word"])) for name, near in answers.items()]
     print_table(["module", "nearest modules", "nearest words"], rows)

@@ -48,6 +48,6 @@ def export(
             }
         )
         return
-    told = " and ".join(f"{size:,} {kind}" for kind, size in sizes.items())
+    told = " and ".join(f"{size:,} × {kind}" for kind, size in sizes.items())
     say(f"{told} as {form.name}, for {form.opened_by}: {output}")
     next_step(f"relscape info {map_path}")

@@ -18,6 +18,7 @@ from relscape.data import Relation
 from relscape.data.labels import match
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Map, Neighbor
+from relscape.maps.captions import dimensions_told
 from relscape.project.relation_scores import relation_scores
 from relscape.protocols import AnyArray
 
@@ -89,7 +90,7 @@ def info(map_path: MapPath, as_json: Json = False) -> None:
         print_json(content)
         return
     drawn_by = joint.drawn_by.get("method", "hand")
-    say(f"{joint.model or 'A map'} in {joint.n_components} dimensions, drawn by {drawn_by}.")
+    say(f"{joint.model or 'A map'} in {dimensions_told(joint)}, drawn by {drawn_by}.")
     rows = [(kind, f"{g['things']:,}", ", ".join(g["fields"])) for kind, g in groups.items()]
     print_table(["kind", "things", "fields"], rows)
     for title in ("parameters", "learned", "scores", "provenance"):

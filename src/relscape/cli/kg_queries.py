@@ -176,7 +176,7 @@ def export(
     if as_json:
         print_json({"written": str(output), "sizes": sizes, "dimensions": joint.n_components})
         return
-    told = " and ".join(f"{size:,} {kind}" for kind, size in sizes.items())
+    told = " and ".join(f"{size:,} × {kind}" for kind, size in sizes.items())
     say(f"{told} vectors of {joint.n_components} numbers: {output}")
     if not output.suffix:
         next_step(f"relscape plot {output}")

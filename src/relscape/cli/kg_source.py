@@ -12,6 +12,7 @@ import typer
 from relscape.cli.reading import named
 from relscape.data.triples import KnowledgeGraph
 from relscape.errors import FormatError, ParameterError, RelscapeWarning, UnknownNameError
+from relscape.maps.spelling import meant
 from relscape.models.knowledge_state import CHECKPOINT
 from relscape.sources.references import shown
 from relscape.sources.triples import read_graph_files
@@ -132,7 +133,7 @@ def load_model(directory: Path) -> Any:
     if not (directory / "model.json").exists():
         raise FormatError(
             f"{directory} holds no model; train one with 'relscape kg train DIR -o {directory}', or name "
-            "its directory with --from."
+            f"its directory with --from.{'' if directory.exists() else meant(directory, Path.is_dir)}"
         )
     return KGEmbedding.load(directory)
 

@@ -20,6 +20,7 @@ from relscape.cli.network_source import LinkTable, NetworkSource, parted, tables
 from relscape.cli.reading import Reading
 from relscape.errors import ParameterError, UnknownNameError, listing
 from relscape.maps import Map
+from relscape.maps.captions import dimensions_told
 from relscape.maps.layout import METHODS as LAYOUTS
 from relscape.maps.store import check_target
 from relscape.models.network_baselines import rank_simply
@@ -175,7 +176,7 @@ def fit(
         kept, held_out = parted(pairs, hold_out, undirected, seed)
         n = len(samples.things)
         expected = time_told(network_seconds(model, n))
-        progress.note(f"{chosen.title} of {n:,} {samples.things.kind}: {expected}")
+        progress.note(f"{chosen.title} of {n:,} × {samples.things.kind}: {expected}")
         with progress.task(chosen.title):
             samples.name(model.fit(samples.X, links_for(samples, kept)))
         report = None if held_out is None else model.rank(held_out)
@@ -243,8 +244,8 @@ def _tell(
             }
         )
         return
-    dimensions = f"{joint.n_components} dimension{'s' if joint.n_components != 1 else ''}"
-    say(f"{joint.model}: {len(group):,} {kind} and {n_links:,} links in {dimensions}: {place}")
+    dimensions = dimensions_told(joint)
+    say(f"{joint.model}: {len(group):,} × {kind} and {n_links:,} links in {dimensions}: {place}")
     source = joint.provenance["source"]
     if source.get("form") == "table":
         names = source["features"]

@@ -122,11 +122,11 @@ def read_newcomers(
 def _told(placed: int, given: int, again: int, kind: str, path: Path) -> str:
     """Say how many things were put on the map, and how many of them had been there."""
     if again == 0:
-        return f"Placed {placed:,} of {given:,} new {kind} on {path}."
-    moved = f"{again:,} {kind} that {'was' if again == 1 else 'were'} on {path} already"
+        return f"Placed {placed:,} of {given:,} × {kind}, all new, on {path}."
+    moved = f"{again:,} that {'was' if again == 1 else 'were'} on {path} already"
     if again == placed:
-        return f"None of the {placed:,} {kind} is new: put {moved} where the file puts them."
-    return f"Placed {placed - again:,} new {kind}, and put {moved} where the file puts them."
+        return f"Placed {placed:,} × {kind}, none of them new: put {moved} where the file puts them."
+    return f"Placed {placed - again:,} × {kind}, new, and put {moved} where the file puts them."
 
 
 def _cohorts(group: Group, names: list[str]) -> dict[str, str | None]:

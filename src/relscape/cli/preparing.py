@@ -39,7 +39,7 @@ def attach_fields(data: RelationalData, kind: str, path: str, encoding: str | No
     known = int((match(entities.ids, as_text(ids)) >= 0).sum())
     if known < len(entities):
         warnings.warn(
-            f"{shown(path)} says nothing of {len(entities) - known:,} of {len(entities):,} {kind}"
+            f"{shown(path)} says nothing of {len(entities) - known:,} of {len(entities):,} {kind} things"
             + ("; is its first column the id?" if known == 0 else "."),
             RelscapeWarning,
             stacklevel=2,

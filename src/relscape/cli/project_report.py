@@ -11,6 +11,7 @@ import numpy as np
 from relscape.cli.console import aside, next_step, print_json, print_table, say
 from relscape.cli.guidance_report import print_guidance_scores
 from relscape.maps import Map
+from relscape.maps.captions import dimensions_told
 
 __all__ = ["report", "size_told"]
 
@@ -19,7 +20,7 @@ _MOST_AXES, _MOST_TRIALS = 10, 5
 
 def size_told(chosen: Any) -> str:
     """Say how many things of every kind there are."""
-    return ", ".join(f"{len(things):,} {kind}" for kind, things in chosen.data.entities.items())
+    return ", ".join(f"{len(things):,} × {kind}" for kind, things in chosen.data.entities.items())
 
 
 def report(
@@ -47,7 +48,7 @@ def report(
         }
         print_json(content | ({"tried": tried} if tried else {}))
         return
-    space = "1 dimension" if joint.n_components == 1 else f"{joint.n_components} dimensions"
+    space = dimensions_told(joint)
     say(f"{joint.model}: {len(joint):,} things of {len(joint.groups)} kinds in {space}: {target}")
     rows = [(kind, f"{len(joint.group(kind)):,}", _by(widths[kind])) for kind in joint.groups]
     print_table(["kind", "things", "placed by"], rows)

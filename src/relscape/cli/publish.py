@@ -46,7 +46,7 @@ def publish(
         aside("nothing was changed, because this is a dry run.")
         return
     else:
-        sizes = " and ".join(f"{len(joint.group(kind)):,} {kind}" for kind in joint.groups)
+        sizes = " and ".join(f"{len(joint.group(kind)):,} × {kind}" for kind in joint.groups)
         say(f"{sizes} as version {done.version} of {done.points} in {done.address}.")
         say(f"What it was made from is in {done.versions}.")
     if done.coordinates == "real[]":

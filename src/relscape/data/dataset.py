@@ -202,7 +202,7 @@ class RelationalData:
         return content_digest(self.entities.values(), self.relations.values())
 
     def __repr__(self) -> str:
-        kinds = ", ".join(f"{len(e)} {kind}" for kind, e in self.entities.items())
+        kinds = ", ".join(f"{len(e)} × {kind}" for kind, e in self.entities.items())
         relations = ", ".join(
             f"{r.name} ({r.rows} × {r.columns}, {r.matrix.nnz} pairs)" for r in self.relations.values()
         )

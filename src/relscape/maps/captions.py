@@ -7,7 +7,7 @@ from typing import Any
 
 from relscape.maps.map import Map
 
-__all__ = ["axis_captions", "layout_caption"]
+__all__ = ["axis_captions", "dimensions_told", "layout_caption"]
 
 
 def axis_captions(map_: Map) -> tuple[str, str]:
@@ -23,6 +23,11 @@ def axis_captions(map_: Map) -> tuple[str, str]:
     if method == "pca":
         return "first principal axis", "second principal axis"
     return "", ""
+
+
+def dimensions_told(map_: Map) -> str:
+    """Count the dimensions of a map in words."""
+    return "1 dimension" if map_.n_components == 1 else f"{map_.n_components} dimensions"
 
 
 def _axis_caption(axis: int, dimensions: int, inertia: Sequence[float]) -> str:

@@ -108,7 +108,7 @@ class Map:
         return sum(len(group) for group in self._groups.values())
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{len(group)} {kind}" for kind, group in self._groups.items())
+        sizes = ", ".join(f"{len(group)} × {kind}" for kind, group in self._groups.items())
         space = "1 dimension" if self.n_components == 1 else f"{self.n_components} dimensions"
         return f"<Map: {sizes} in {space}, by {self.model or 'hand'}>"
 

@@ -35,6 +35,7 @@ from relscape.maps.files import (
 )
 from relscape.maps.group import Group, field_columns, group_table
 from relscape.maps.map import Map
+from relscape.maps.spelling import meant
 from relscape.maps.state import (
     MODEL_FILES,
     ModelState,
@@ -219,11 +220,15 @@ def _relation_table(map_: Map, relation: Relation) -> Any:
     )
 
 
+def _is_map(path: Path) -> bool:
+    return (path / "map.json").is_file()
+
+
 def read_map(path: Path) -> Map:
     """Read a map; anything damaged or not ours is refused with the file's name."""
     restore_directory(path, _owned)
     if not path.exists():
-        raise StorageError(f"there is no map at {path}.")
+        raise StorageError(f"there is no map at {path}.{meant(path, _is_map)}")
     if not path.is_dir():
         raise FormatError(f"{path} is a file; a map is a directory with map.json in it.")
     with storage_errors("read", path):

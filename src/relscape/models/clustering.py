@@ -129,7 +129,7 @@ class ClusterSummary:
     nearest: dict[str, list[Neighbor]]
 
     def __str__(self) -> str:
-        held = ", ".join(f"{size:,} {kind}" for kind, size in self.sizes.items() if size)
+        held = ", ".join(f"{size:,} × {kind}" for kind, size in self.sizes.items() if size)
         width = max(map(len, self.sizes))
         lines = [
             f"  {kind:<{width}}  {', '.join(member.label for member in found)}"

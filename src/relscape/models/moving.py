@@ -63,8 +63,8 @@ def _redrawn(map_: Map, model: COVA, names: list[str]) -> Map:
     later = map_.group(kind).ids[~np.isin(map_.group(kind).ids, fresh.group(kind).ids)]
     if later.size:
         warnings.warn(
-            f"{later.size} {kind} ({listing(later, 3)}) were placed on the map later and are left out; "
-            "place them again.",
+            f"{later.size} {kind} things ({listing(later, 3)}) were placed on the map later and are left "
+            "out; place them again.",
             RelscapeWarning,
             stacklevel=3,
         )

@@ -144,8 +144,8 @@ def warn_of_unlinked(documents: EntitySet, pairs: IntArray) -> None:
     alone[pairs.ravel()] = False
     if alone.any():
         warnings.warn(
-            f"{alone.sum()} of {len(documents)} {documents.kind} ({listing(documents.ids[alone], 3)}) have "
-            "no links, and their contents count nothing: they stay about where chance has put them.",
+            f"{alone.sum()} of {len(documents)} {documents.kind} things ({listing(documents.ids[alone], 3)}) "
+            "have no links, and their contents count nothing: they stay about where chance has put them.",
             RelscapeWarning,
             stacklevel=4,
         )

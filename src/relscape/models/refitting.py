@@ -36,7 +36,7 @@ def why_not_refit(map_: Map) -> str:
     kind = state.values["row_entities_"]["kind"]
     later = int((match(map_.group(kind).ids, state.texts["row_entities_.ids"]) < 0).sum())
     if later:
-        return f"{later:,} {kind} were placed on this map later, and the model does not know them"
+        return f"{later:,} {kind} things were placed on this map later, and the model does not know them"
     return ""
 
 

@@ -68,8 +68,8 @@ class Samples:
         here = np.flatnonzero(np.isin(self.things.ids, group.ids))
         if here.size == 0:
             raise DataError(
-                f"none of the {len(self.things):,} {self.things.kind} is on the map to start from; they are "
-                "matched by id."
+                f"none of the {len(self.things):,} {self.things.kind} things is on the map to start "
+                "from; they are matched by id."
             )
         at = [group.places[name] for name in self.things.ids[here]]
         known = replace(group.select(at), kind="sample", ids=as_text(here))

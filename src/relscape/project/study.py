@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from relscape.errors import FormatError, ParameterError, StorageError, UnknownNameError
+from relscape.maps.spelling import meant
 from relscape.project.sections import Section, about
 from relscape.project.study_models import Model, read_model
 from relscape.project.study_outputs import Output, read_output
@@ -120,8 +121,8 @@ def read_study(path: str | Path = PROJECT_FILE) -> Study:
         file = file / PROJECT_FILE
     if not file.is_file():
         raise StorageError(
-            f"there is no project file {str(file)!r}. Have one made from your tables, with 'relscape init "
-            "FILES', or name another."
+            f"there is no project file {str(file)!r}.{meant(file, Path.is_file)} Have one made from your "
+            "tables, with 'relscape init FILES', or name another."
         )
     try:
         text = file.read_text(encoding="utf-8-sig")

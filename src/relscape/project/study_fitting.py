@@ -160,7 +160,7 @@ def _cohort_map(job: Job) -> Map:
     )
     n = len(samples.things)
     progress.note(
-        f"{job.model.entry.title} of {n:,} {samples.things.kind}: {time_told(cohort_seconds(model, n))}"
+        f"{job.model.entry.title} of {n:,} × {samples.things.kind}: {time_told(cohort_seconds(model, n))}"
     )
     joint: Map = samples.name(model.fit(samples.X, labels, **guides)).to_map()
     joint.provenance["source"] = source_told(job.loaded, joint)
@@ -188,7 +188,7 @@ def _network_map(job: Job) -> Map:
     kept, held_out = (pairs, None) if share is None else hold_out_links(pairs, share, _seed(job), undirected)
     n = len(samples.things)
     progress.note(
-        f"{job.model.entry.title} of {n:,} {samples.things.kind}: {time_told(network_seconds(model, n))}"
+        f"{job.model.entry.title} of {n:,} × {samples.things.kind}: {time_told(network_seconds(model, n))}"
     )
     with progress.task(job.model.entry.title):
         samples.name(model.fit(samples.X, links_for(samples, kept)))

@@ -99,7 +99,7 @@ def _gaps_told(kind: Kind, matrix: FloatArray) -> dict[str, Any]:
     lines = int(np.isnan(matrix).any(axis=1).sum())
     if lines:
         done = "were left out" if kind.missing == "drop" else "were filled with medians"
-        told = f"{lines:,} of {len(matrix):,} {kind.name} lack features and {done}."
+        told = f"{lines:,} of {len(matrix):,} {kind.name} things lack features and {done}."
         warnings.warn(told, RelscapeWarning, stacklevel=5)
     if kind.missing == "drop":
         return {"missing": "drop"}

@@ -82,8 +82,8 @@ def _spoken_of(relations: list[Relation], kind: str, size: int) -> BoolArray:
 def _tell_of_lost(kind: str, lost: Any) -> None:
     if len(lost):
         warnings.warn(
-            f"{len(lost):,} {kind} have neither features nor guidance ({listing(lost, 3)}), so that nothing "
-            "says where they belong; they are left out.",
+            f"{len(lost):,} {kind} things have neither features nor guidance ({listing(lost, 3)}), so that "
+            "nothing says where they belong; they are left out.",
             RelscapeWarning,
             stacklevel=3,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import glob
 import os
 from collections.abc import Iterable, Iterator
@@ -12,6 +11,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from relscape.errors import FormatError, ParameterError, StorageError, listing
+from relscape.maps.spelling import meant
 from relscape.sources.references import DATABASE_ENDINGS, DatabaseTable, database_of, is_database, shown
 
 __all__ = [
@@ -101,7 +101,7 @@ def expand(paths: Paths) -> list[Path]:
                 raise StorageError(f"no file matches {str(path)!r}; check the pattern and the folder.")
             found.update(dict.fromkeys(files))
         else:
-            raise StorageError(f"there is no file {str(path)!r}.{_nearest(path)}")
+            raise StorageError(f"there is no file {str(path)!r}.{_meant(path)}")
     return list(found)
 
 
@@ -112,14 +112,10 @@ def _exists(path: Path) -> bool:
         raise StorageError(f"{path} cannot be looked at: {error.strerror or error}.") from error
 
 
-def _nearest(path: Path) -> str:
-    """Suggest the file of the same folder whose name is closest, or say that the folder is missing."""
-    if not path.parent.is_dir():
-        return f" Nor is there a folder {str(path.parent)!r}."
-    others = [p.name for p in path.parent.iterdir()]
-    alike = [name for name in others if Path(name).suffix.lower() in {*FORMATS, *COMPRESSIONS, ".txt", ""}]
-    near = difflib.get_close_matches(path.name, alike, n=1)
-    return f" Did you mean {near[0]!r}?" if near else " Check the name and the folder."
+def _meant(path: Path) -> str:
+    """Suggest the table or folder of nearest name, or say what is missing."""
+    endings = {*FORMATS, *COMPRESSIONS, ".txt", ""}
+    return meant(path, lambda other: other.suffix.lower() in endings) or " Check the name and the folder."
 
 
 def readable(path: Path) -> str:

@@ -1,0 +1,39 @@
+"""A path that leads nowhere: what stands there that it may have meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+
+__all__ = ["meant"]
+
+
+def meant(path: Path, fits: Callable[[Path], bool] = Path.exists) -> str:
+    """Suggest the path of the nearest spelling that fits, as a sentence to add to a message.
+
+    The first part that does not exist is replaced by what its folder holds, and so on to the last. Where
+    nothing is alike, the folder that is missing is named, or nothing is said.
+    """
+    found = _nearest(path, fits)
+    if found is not None:
+        return f" Did you mean {str(found)!r}?"
+    if not path.parent.exists():
+        return f" Nor is there a folder {str(path.parent)!r}."
+    return ""
+
+
+def _nearest(path: Path, fits: Callable[[Path], bool]) -> Path | None:
+    if path.parent == path:
+        return None
+    folder = path.parent if path.parent.is_dir() else _nearest(path.parent, Path.is_dir)
+    if folder is None:
+        return None
+    try:
+        if folder != path.parent and fits(folder / path.name):
+            return folder / path.name
+        held = [entry.name for entry in folder.iterdir()]
+        alike = difflib.get_close_matches(path.name, held, n=5)
+        return next((folder / name for name in alike if fits(folder / name)), None)
+    except OSError:  # a folder that may not be looked into
+        return None
