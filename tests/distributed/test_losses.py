@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
 import relscape as rs
-from relscape.distributed import DistributedRelation, connect
+from relscape.distributed import DistributedRelation, cluster, connect
 from relscape.distributed.rounds import Rounds
 from relscape.errors import ClusterError, ParameterError
 
@@ -105,7 +105,8 @@ def test_a_relation_beyond_the_memory_of_every_worker():
     assert_allclose(np.abs(axis), np.abs(vectors[:, -1]), atol=1e-8)
 
 
-def test_a_cluster_that_cannot_be_had():
+def test_a_cluster_that_cannot_be_had(monkeypatch):
+    monkeypatch.setattr(cluster, "_ANSWER_SECONDS", 0.5)
     with pytest.raises(ParameterError, match="one of the two"), connect():
         pass
     with pytest.raises(ParameterError, match="workers=0"), connect(workers=0):
