@@ -194,6 +194,24 @@ def test_a_batch_is_one_step_down_the_objective(name: str) -> None:
     assert report == pytest.approx((loss, active))
 
 
+@pytest.mark.parametrize("mode", ["minibatch", "lock-free"])
+def test_penalties_of_relations_count_where_no_pair_is_active(mode: str) -> None:
+    energy, before = ENERGIES["TransH"], start("TransH")
+    before["entities"] *= 0.5  # nothing to keep short
+    before["relations"][:, :K] *= (
+        1e-3  # self loops have the least energy, and all facts of this test are such
+    )
+    loops = np.column_stack([np.arange(N), np.arange(N) % M, np.arange(N)])
+    options = Options(n_batches=1, learning_rate=1e-7, margin=0.0, negatives=1, lambda1=2.0, mode=mode)
+    data = training_set(loops, sampler(loops, N, M))
+    params, report = run("TransH", options, data=data, params={k: v.copy() for k, v in before.items()})
+    assert report.active_share == 0
+    expected = before["relations"] - 1e-7 * 2.0 * energy.penalty(before, np.arange(M))
+    expected[:, K:] /= np.linalg.norm(expected[:, K:], axis=1, keepdims=True)
+    assert np.abs(expected - before["relations"]).max() > 1e-6
+    np.testing.assert_allclose(params["relations"], expected, rtol=1e-12)
+
+
 def naive_walk(name: str, options: Options, data: TrainingSet) -> Params:
     """One epoch of one batch that moves rows triple by triple, by central differences of each hinge."""
     energy, params = ENERGIES[name], start(name)

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from relscape.protocols import FloatArray, IntArray
 
-__all__ = ["Batch", "Params", "Step", "Sums", "TrainableEnergy"]
+__all__ = ["MOVED", "Batch", "Params", "Step", "Sums", "TrainableEnergy"]
 
 Params: TypeAlias = dict[str, FloatArray]
+MOVED = 2  # the mark of a row that has a gradient
 
 
 class Batch(NamedTuple):

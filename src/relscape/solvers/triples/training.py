@@ -17,7 +17,7 @@ from numba import njit
 from relscape.errors import DataError, ParameterError
 from relscape.progress import note
 from relscape.protocols import FloatArray, IntArray
-from relscape.solvers.triples.batches import Batch, Params, Step, Sums, TrainableEnergy
+from relscape.solvers.triples.batches import MOVED, Batch, Params, Step, Sums, TrainableEnergy
 from relscape.solvers.triples.options import Options
 from relscape.solvers.triples.sampling import Sampler, corrupt, new_streams, shuffled
 from relscape.solvers.triples.shared import shared_gradient
@@ -196,6 +196,7 @@ class _Run:
         )
         if energy.penalty is not None:
             self.sums[1][0, relations] += self.lambda1 * energy.penalty(params, relations)
+            self.marks[1][0, relations] = MOVED
         if options.loss == "margin":
             others, sides = corrupt(self.data.sampler, triples, options.negatives, self.state.streams, 1)
             batch = Batch(triples, hints, weights, others, sides)
@@ -227,6 +228,7 @@ class _Run:
             if energy.penalty is not None:
                 used = np.unique(triples[:, 1])
                 sums.relations[used] += self.lambda1 * energy.penalty(params, used)
+                sums.relation_marks[used] = MOVED
             totals += energy.sweep(model, batch, options.margin, sums, step)
             sums.entity_marks[:] = 0
             sums.relation_marks[:] = 0
@@ -285,14 +287,14 @@ class _Run:
             self.sums[1][0, relations] += own
             self.sums[2][0, 0] += shared
             self.marks[1][:] = 0
-            self.marks[1][0, relations] = 2
+            self.marks[1][0, relations] = MOVED
         losses, active, pairs = zip(*found, strict=True)
         return sum(losses), sum(active), sum(pairs)
 
     def _apply(self, pool: ThreadPoolExecutor) -> None:
         """Move all rows that were met, and clear the sums."""
         weights = (self.lambda1, self.lambda2, self.lambda2)
-        marks = [*self.marks, np.full((1, 1), 2, dtype=np.uint8)]
+        marks = [*self.marks, np.full((1, 1), MOVED, dtype=np.uint8)]
 
         def move(i: int) -> None:
             rows, clip = self.params[_LEARNT[i]], self.options.grad_clip if i < 2 else 0.0
