@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -27,3 +28,19 @@ def test_help_loads_no_command():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "doctor" in done.stdout
     assert done.stdout.strip().endswith("loaded: []")
+
+
+@pytest.mark.parametrize(
+    "asked", [{"COMP_WORDS": "relscape repro", "COMP_CWORD": "1"}, {}], ids=["word", "script"]
+)
+def test_shells_complete_commands(asked):
+    """What a shell runs when the tab key is pressed, and the script that makes it do so."""
+    way = {"_RELSCAPE_COMPLETE": "complete_bash" if asked else "source_bash"}
+    done = subprocess.run(
+        [sys.executable, "-m", "relscape"],
+        env={**os.environ, **way, **asked},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["reproduce"] if asked else "_relscape_completion()" in done.stdout

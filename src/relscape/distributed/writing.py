@@ -138,10 +138,12 @@ def _placer(map_: Map, relation: DistributedRelation) -> _Placer:
 
 def _tell(placed: int, given: int, lost: list[str], kind: str) -> None:
     if not placed:
-        raise DataError(f"none of the {given} {kind} is related to anything on the map; nothing is written.")
+        raise DataError(
+            f"none of the {given} {kind} things is related to anything on the map; none is written."
+        )
     if placed < given:
         warnings.warn(
-            f"{given - placed} of {given} {kind} ({listing(np.array(lost, dtype=object), 3)}) have no "
+            f"{given - placed} of {given} {kind} things ({listing(np.array(lost, dtype=object), 3)}) have no "
             "relation to anything on the map and get no place.",
             RelscapeWarning,
             stacklevel=6,
