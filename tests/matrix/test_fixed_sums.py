@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, random_array
 
+import relscape as rs
 from relscape.data.blocks import normal_product
 from relscape.matrix.fixed_sums import fixed_sums
 from relscape.matrix.operators import LocalRelation
@@ -100,3 +101,45 @@ def test_extreme_sizes_and_empty_columns():
     left = np.array([[1e-40, 0.0], [3.0, 0.0], [-2.0, 0.0]])
     found = fixed_sums(LocalRelation(matrix)).rmatmat(left)
     assert_allclose(found, matrix.T @ left, rtol=1e-15)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e302])
+def test_what_has_no_whole_number_is_added_in_floats(matrix, bad, rng):
+    left = rng.normal(size=(200, 2))
+    left[3, 1] = bad
+    matrix = csr_array(matrix > 0, dtype=float)
+    found, expected = fixed_sums(LocalRelation(matrix)).rmatmat(left), matrix.T @ left
+    assert_allclose(found, expected, rtol=1e-9)
+    assert np.isfinite(found).all() == np.isfinite(expected).all() == (bad == 1e302)
+
+
+class Bare:
+    """No more than a ``RelationOperator`` has."""
+
+    def __init__(self, matrix):
+        self._matrix, self.shape = matrix, matrix.shape
+
+    def row_sums(self):
+        return self._matrix.sum(axis=1)
+
+    def column_sums(self):
+        return self._matrix.sum(axis=0)
+
+    def matmat(self, right):
+        return self._matrix @ right
+
+    def rmatmat(self, left):
+        return self._matrix.T @ left
+
+    def row_blocks(self, rows):
+        for start in range(0, self.shape[0], 7):
+            yield slice(start, start + 7), csr_array(self._matrix[start : start + 7])
+
+
+def test_any_relation_operator_will_do(matrix, rng):
+    left = rng.normal(size=(200, 3))
+    here, other = fixed_sums(LocalRelation(matrix)), fixed_sums(Bare(matrix))
+    assert_array_equal(other.rmatmat(left), here.rmatmat(left))
+    counts = csr_array(rng.poisson(1.0, (30, 5)) + 1.0)
+    found, expected = (rs.CODE(n_restarts=1, random_state=0).fit(R) for R in (Bare(counts), counts))
+    assert_array_equal(found.column_embedding_, expected.column_embedding_)

@@ -2,7 +2,9 @@
 
 Floating-point sums depend on their order, and a long descent makes much of a last digit. Here the terms of a
 sum over rows are rounded to whole multiples of a quantum, 2⁻⁶² of the most that the sum can be, and added as
-integers, which no order changes. That is at least as near to the true sum as adding floats is. Products from
+integers, which no order changes. Where the rows of what is multiplied are of like size, that is at least as
+near to the true sum as adding floats is; where one row is 2¹⁰ times as large as the others, sums without it
+lose ten bits of 62. What is not finite, or beyond 2 to the power of ±1000, is added in floats. Products from
 the right are sums within a row, whose order never changes.
 """
 
@@ -41,7 +43,7 @@ def fixed_sums(relation: RelationOperator) -> FixedSums:
 
 
 class FixedSums:
-    """A ``RelationOperator`` over another one, held in memory, with sums in fixed point."""
+    """A ``RelationOperator`` over another one, held here, with sums in fixed point."""
 
     def __init__(self, relation: RelationOperator) -> None:
         if isinstance(relation, LocalRelation):
@@ -74,14 +76,20 @@ class FixedSums:
     def rmatmat(self, left: FloatArray) -> FloatArray:
         """Multiply the transpose by an array of m rows."""
         wide = left.reshape(len(left), -1)
-        by_column = _shifts(self._column_bounds, _BITS)
-        by_axis = _shifts(np.abs(wide).max(axis=0, initial=0.0), 0)
+        largest = np.abs(wide).max(axis=0, initial=0.0)
+        by_column, by_axis = _shifts(self._column_bounds, _BITS), _shifts(largest, 0)
+        most = max(np.abs(shifts).max(initial=0) for shifts in (by_column, by_axis))
+        if most > _LARGEST_SHIFT or not np.isfinite(largest).all():  # no whole numbers stand for these
+            return np.asarray(self.relation.rmatmat(left))
         sums = self._sums(np.ldexp(1.0, by_column), np.ldexp(1.0, by_axis), wide)
         found = np.ldexp(sums.astype(np.float64), -by_column[:, None] - by_axis)
         return np.asarray(found.reshape(-1, *left.shape[1:]))
 
     def _sums(self, by_column: FloatArray, by_axis: FloatArray, left: FloatArray) -> IntArray:
-        return _fixed_block(self.relation.matrix, left, by_column, by_axis)[0]
+        if isinstance(self.relation, LocalRelation):
+            return _fixed_block(self.relation.matrix, left, by_column, by_axis)[0]
+        found: IntArray = sum_blocks(self.relation, _fixed_block, by_column, by_axis, along=[left])[0]
+        return found
 
     def row_blocks(self, rows: int) -> Iterator[tuple[slice, SparseArray]]:
         """Walk over the relation in sparse blocks of at most ``rows`` rows, in order."""
@@ -95,10 +103,6 @@ class FixedSumsElsewhere(FixedSums):
     def n_blocks(self) -> int:
         """Give the number of row blocks."""
         return int(self.relation.n_blocks)
-
-    def _sums(self, by_column: FloatArray, by_axis: FloatArray, left: FloatArray) -> IntArray:
-        found: IntArray = self.relation.sum_blocks(_fixed_block, by_column, by_axis, along=[left])[0]
-        return found
 
     def normal(self, right: FloatArray, row_weights: FloatArray) -> FloatArray:
         """Multiply ``Rᵀ D(row_weights) R`` by a vector; a first round says how large sums can be."""
@@ -125,7 +129,7 @@ class FixedSumsElsewhere(FixedSums):
 
 def _shifts(bounds: FloatArray, bits: int) -> IntArray:
     """Give the powers of two that bring what is at most a bound to so many bits; they never round."""
-    return np.asarray(np.clip(bits - np.frexp(bounds)[1], -_LARGEST_SHIFT, _LARGEST_SHIFT))
+    return np.asarray(bits - np.frexp(bounds)[1])
 
 
 def _column_counts(block: SparseArray) -> tuple[IntArray]:
