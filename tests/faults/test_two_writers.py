@@ -11,6 +11,7 @@ import pytest
 
 from relscape.maps import Group, Map, files
 from relscape.maps.files import replace_directory
+from relscape.models.knowledge_state import training_in
 
 TURNS = 12
 
@@ -89,6 +90,16 @@ def test_what_a_killed_writer_left_is_swept_and_nothing_else(tmp_path: Path) -> 
     (tmp_path / ".map-draft-link").symlink_to(tmp_path / "elsewhere")
     _map(3).save(tmp_path / "map")
     assert sorted(p.name for p in tmp_path.iterdir()) == [".map-draft-link", ".map-mine", "elsewhere", "map"]
+
+
+def test_a_training_leaves_what_belongs_to_others(tmp_path: Path) -> None:
+    """Beside "run": the draft of a writer of "run-2" that is alive, what it set aside, somebody's own."""
+    others = [".run-2-draft-abcdefgh", ".run-2.previous", ".run-notes"]
+    for name in [*others, ".run-draft-abcdefgh"]:
+        (tmp_path / name).mkdir()
+    with training_in(tmp_path / "run"):
+        assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == others
+    assert sorted(p.name for p in tmp_path.iterdir()) == others
 
 
 def test_systems_without_locks_write_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from relscape.maps.locks import claim, locked_folder
 __all__ = [
     "atomic_file",
     "claimed",
+    "clear_drafts",
     "read_directory",
     "replace_directory",
     "restore_directory",
@@ -172,14 +173,10 @@ def _draft(path: Path) -> Iterator[Path]:
 
     A writer that is alive holds a lock on its folder: those of killed ones are known by that, and removed.
     """
-    start = f".{path.name}-draft-"
-    with suppress(OSError):
-        for left in path.parent.iterdir():
-            if left.name.startswith(start) and left.is_dir() and not left.is_symlink():
-                _sweep(left)
+    clear_drafts(path)
     handle, folder = None, None
     while folder is None or not folder.is_dir():  # another may take it for left behind until it is locked
-        folder = Path(tempfile.mkdtemp(prefix=start, dir=path.parent))
+        folder = Path(tempfile.mkdtemp(prefix=_draft_start(path), dir=path.parent))
         handle = locked_folder(folder, wait=True)
     try:
         yield folder
@@ -187,6 +184,18 @@ def _draft(path: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
         if handle is not None:
             os.close(handle)
+
+
+def clear_drafts(path: Path) -> None:
+    """Remove what writers of ``path`` left that were killed; those that are alive keep theirs."""
+    with suppress(OSError):
+        for left in path.parent.iterdir():
+            if left.name.startswith(_draft_start(path)) and left.is_dir() and not left.is_symlink():
+                _sweep(left)
+
+
+def _draft_start(path: Path) -> str:
+    return f".{path.name}-draft-"
 
 
 def _sweep(draft: Path) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from relscape.errors import StorageError
-from relscape.maps.files import claimed, replace_directory, restore_directory, storage_errors
+from relscape.maps.files import (
+    claimed,
+    clear_drafts,
+    replace_directory,
+    restore_directory,
+    storage_errors,
+)
 from relscape.maps.state import MODEL_FILES, ModelState
 from relscape.models.state import is_saved_model
 
@@ -70,6 +75,5 @@ def check_run_directory(directory: Path) -> None:
 def training_in(directory: Path) -> Iterator[None]:
     """Keep a directory of checkpoints for one training; what a killed one left half written is removed."""
     with claimed(directory, "training"):
-        for draft in directory.parent.glob(f".{directory.name}-*"):
-            shutil.rmtree(draft, ignore_errors=True)
+        clear_drafts(directory)
         yield
