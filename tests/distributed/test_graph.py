@@ -275,6 +275,14 @@ def test_parquet_is_read_by_workers_as_it_would_be_here(client, graph, tmp_path)
     assert len(found.valid) == 0
 
 
+def test_names_that_are_numbers_are_numbered_as_they_are_here(client, tmp_path):
+    facts = rs.KnowledgeGraph([("10", "2", "9"), ("9", "10", "100"), ("1e1", "2", "10")])
+    written(tmp_path / "train", facts, "train", 2)
+    found = DistributedGraph.from_parquet(tmp_path / "train", n_parts=2, client=client).graph
+    assert found.entities.tolist() == facts.entities.tolist() == ["10", "100", "1e1", "9"]
+    assert found.fingerprint() == facts.fingerprint()
+
+
 def test_files_that_are_no_facts(client, small, tmp_path):
     written(tmp_path / "train", small, "train", 2)
     pq.write_table(

@@ -22,7 +22,7 @@ from relscape.distributed.rounds import Rounds
 from relscape.errors import DataError, InputError, StorageError
 from relscape.protocols import FloatArray, IntArray, SparseArray
 
-__all__ = ["files_of", "numbered", "relation_of_files", "relation_of_tables"]
+__all__ = ["files_of", "numbered_as_text", "relation_of_files", "relation_of_tables"]
 
 BLOCK_BYTES = 128 * 2**20
 LEAST_BLOCKS = 8
@@ -79,8 +79,8 @@ def _relation(
     rounds = Rounds(client)
     tables = client.map(read, sources, [names] * len(sources), pure=False)
     found = rounds.collect(_ids, [tables], ())
-    row_names, row_codes = numbered([ids[0] for ids in found])
-    column_names, column_codes = numbered([ids[1] for ids in found])
+    row_names, row_codes = _numbered([ids[0] for ids in found])
+    column_names, column_codes = _numbered([ids[1] for ids in found])
     counts = np.zeros(len(row_names), dtype=np.int64)
     for codes, (_, _, stored) in zip(row_codes, found, strict=True):
         np.add.at(counts, codes, stored)
@@ -108,18 +108,27 @@ def _bounds(counts: IntArray, n_blocks: int | None) -> IntArray:
     return np.unique(np.concatenate([[0], np.minimum(ends, m), [m]]))
 
 
-def numbered(parts: list[Any]) -> tuple[Any, list[IntArray]]:
+def _numbered(parts: list[Any]) -> tuple[Any, list[IntArray]]:
     """Give ids of all tables common numbers, sorted as ``relscape.read`` sorts; and every table's codes."""
     distinct = pc.unique(pa.chunked_array(parts, type=pa.string()))
-    keys = {"id": distinct}
-    order = [("id", "ascending")]
     try:
         numbers = pc.cast(distinct, pa.float64())
-        if pc.all(pc.is_finite(numbers)).as_py():
-            keys["number"], order = numbers, [("number", "ascending"), *order]
     except pa.ArrowInvalid:
-        pass
-    names = pa.table(keys).sort_by(order).column("id").combine_chunks()
+        return numbered_as_text(parts)
+    if not pc.all(pc.is_finite(numbers)).as_py():
+        return numbered_as_text(parts)
+    order = [("number", "ascending"), ("id", "ascending")]
+    return _coded(parts, pa.table({"id": distinct, "number": numbers}).sort_by(order).column("id"))
+
+
+def numbered_as_text(parts: list[Any]) -> tuple[Any, list[IntArray]]:
+    """Give names of all files common numbers in the order of text, as ``KnowledgeGraph`` does."""
+    distinct = pc.unique(pa.chunked_array(parts, type=pa.string()))
+    return _coded(parts, pa.table({"id": distinct}).sort_by("id").column("id"))
+
+
+def _coded(parts: list[Any], column: Any) -> tuple[Any, list[IntArray]]:
+    names = column.combine_chunks()
     return names, [pc.index_in(part, value_set=names).to_numpy(zero_copy_only=False) for part in parts]
 
 

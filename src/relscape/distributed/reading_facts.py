@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from relscape.data.labels import as_text
 from relscape.data.triples import SPLITS, KnowledgeGraph
-from relscape.distributed.reading import files_of, numbered
+from relscape.distributed.reading import files_of, numbered_as_text
 from relscape.distributed.rounds import Rounds
 from relscape.errors import DataError, InputError
 from relscape.protocols import FloatArray, IntArray, TextArray
@@ -34,8 +34,8 @@ def graph_of_files(splits: Mapping[str, Any], client: Any) -> KnowledgeGraph:
     paths = [str(path.resolve()) for split in SPLITS for path in files[split]]
     coded = client.map(_read, paths, pure=False)
     named = rounds.collect(_names, [coded], ())
-    entities, entity_codes = numbered([names[0] for names in named])
-    relations, relation_codes = numbered([names[1] for names in named])
+    entities, entity_codes = numbered_as_text([names[0] for names in named])
+    relations, relation_codes = numbered_as_text([names[1] for names in named])
     found = rounds.collect(_numbers, [coded, entity_codes, relation_codes], ())
     parts, start = {}, 0
     for split in SPLITS:
