@@ -62,6 +62,11 @@ def test_it_is_a_relation_operator(relation, matrix, rng):
     assert_array_equal(vstack([block for _, block in parts]).toarray(), R)
 
 
+def test_no_block_sends_sums_of_all_columns_here(client, matrix):
+    spread = DistributedRelation.from_matrix(matrix, 11, client=client)
+    assert spread.traffic.received == 8 * (60 + 25)  # a sum of every row and of every column
+
+
 def test_sums_are_the_same_bits_whatever_happens_where(client, rng):
     matrix = random_array((90, 20), density=0.5, random_state=rng, format="csr")
     left = rng.normal(size=90)

@@ -56,7 +56,7 @@ class DistributedRelation(RowBlocks):
     ) -> None:
         super().__init__(blocks, tasks.tidy, tasks.described, client)
         self._row_sums = np.concatenate([part.row_sums for part in self._found])
-        self._column_sums = np.sum([part.column_sums for part in self._found], axis=0)
+        self._column_sums = self.sum_blocks(tasks.column_sums)[0]
         self.n_stored = sum(part.stored for part in self._found)
         self.row_entities, self.column_entities = row_entities, column_entities
         for side, things in zip(("row", "column"), (row_entities, column_entities), strict=True):

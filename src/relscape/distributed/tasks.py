@@ -13,16 +13,26 @@ from relscape.errors import DataError
 from relscape.models.inputs import matrix_digest
 from relscape.protocols import FloatArray, SparseArray
 
-__all__ = ["Description", "added", "called", "described", "kept", "normal", "product", "tidy", "transposed"]
+__all__ = [
+    "Description",
+    "added",
+    "called",
+    "column_sums",
+    "described",
+    "kept",
+    "normal",
+    "product",
+    "tidy",
+    "transposed",
+]
 
 
 class Description(NamedTuple):
-    """What is to be known of a block: shape, number of entries, sums of rows and columns, digest."""
+    """What is to be known of a block: shape, number of entries, sums of rows, digest."""
 
     shape: tuple[int, int]
     stored: int
     row_sums: FloatArray
-    column_sums: FloatArray
     digest: str
 
 
@@ -42,10 +52,18 @@ def tidy(number: int, block: Any) -> SparseArray:
 
 
 def described(block: SparseArray) -> Description:
-    """Sum up a block and digest it."""
+    """Sum up the rows of a block and digest it."""
     m, n = block.shape
-    sums = [np.asarray(block.sum(axis=axis, dtype=np.float64)).ravel() for axis in (1, 0)]
-    return Description((int(m), int(n)), int(block.nnz), sums[0], sums[1], matrix_digest(block))
+    return Description((int(m), int(n)), int(block.nnz), _sums(block, 1), matrix_digest(block))
+
+
+def column_sums(block: SparseArray) -> tuple[FloatArray]:
+    """Sum up the columns of a block."""
+    return (_sums(block, 0),)
+
+
+def _sums(block: SparseArray, axis: int) -> FloatArray:
+    return np.asarray(block.sum(axis=axis, dtype=np.float64)).ravel()
 
 
 def called(function: Callable[..., Any], *given: Any) -> Any:
