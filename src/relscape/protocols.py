@@ -70,7 +70,7 @@ class NormalRelation(RelationOperator, Protocol):
     """A relation that multiplies by its weighted Gram matrix in one pass over itself."""
 
     def normal(self, right: FloatArray, row_weights: FloatArray) -> FloatArray:
-        """Multiply ``Rᵀ D(row_weights) R`` by an array of n rows, in one go."""
+        """Multiply ``Rᵀ D(row_weights) R`` by a vector, in one go."""
         ...
 
 

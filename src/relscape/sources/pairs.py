@@ -42,8 +42,9 @@ def read_pairs(
     """Read all files of a session as one long table of pairs.
 
     Repeated pairs are summed and things are numbered in sorted order, numbers as numbers, so that the
-    order of the lines cannot matter. Pairs that sum to zero are not stored; their things remain. Beside the
-    result, memory holds no more than a few million rows.
+    order of the lines cannot matter; only fractions, where so many lines come that they are summed in pieces,
+    may then differ in their last digit. Pairs that sum to zero are not stored; their things remain. Memory
+    holds the result, and as many rows beside it, or a few million.
     """
     shared = same_kind is not None
     types = [_type(session, names) for names in ([[rows, columns]] * 2 if shared else [[rows], [columns]])]
