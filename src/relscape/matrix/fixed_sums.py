@@ -88,8 +88,8 @@ class FixedSums:
     def _sums(self, by_column: FloatArray, by_axis: FloatArray, left: FloatArray) -> IntArray:
         if isinstance(self.relation, LocalRelation):
             return _fixed_block(self.relation.matrix, left, by_column, by_axis)[0]
-        found: IntArray = sum_blocks(self.relation, _fixed_block, by_column, by_axis, along=[left])[0]
-        return found
+        found: Any = sum_blocks(self.relation, _fixed_block, by_column, by_axis, along=[left])[0]
+        return np.asarray(found, dtype=np.int64)
 
     def row_blocks(self, rows: int) -> Iterator[tuple[slice, SparseArray]]:
         """Walk over the relation in sparse blocks of at most ``rows`` rows, in order."""
