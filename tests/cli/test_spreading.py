@@ -140,3 +140,9 @@ def test_what_a_cluster_cannot_do_with_a_knowledge_graph(relscape, facts, addres
     done = relscape("kg", "train", facts, "--hold-out", "0.1,0.1", "--cluster", address)
     assert done.code == 1
     assert "--dataset, --hold-out and --encoding cannot be followed there" in done.err
+
+
+def test_an_amount_of_memory_that_is_none(relscape, facts):
+    done = relscape("kg", "train", facts, "--workers", 1, "--worker-memory", "lots")
+    assert done.code == 1
+    assert "memory='lots': give an amount such as '2GB'" in done.err

@@ -183,3 +183,10 @@ def test_many_kinds_of_which_some_tables_are_spread(client, evenly):
     with pytest.raises(DataError, match="word-word: pairs of a thing with itself"):
         square = DistributedRelation.from_matrix(np.ones((5, 5)), 2, client=client)
         rs.MultiCODE().fit({("word", "word"): square})
+
+
+@pytest.mark.parametrize("model", [rs.PSDCODE(), rs.MKPE()], ids=lambda model: type(model).__name__)
+def test_models_that_need_everything_in_one_place_say_so(client, model):
+    relation = DistributedRelation.from_matrix(np.eye(6) + 1, 2, client=client)
+    with pytest.raises(DataError, match="needs the whole relation in one place"):
+        model.fit(relation)

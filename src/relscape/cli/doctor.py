@@ -30,6 +30,7 @@ EXTRAS = {
     "distributed": "distributed",
     "excel": "python-calamine",
     "networkx": "networkx",
+    "postgres": "adbc-driver-postgresql",
     "rdf": "pyoxigraph",
 }
 

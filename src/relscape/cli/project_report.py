@@ -56,7 +56,8 @@ def report(
         _tell_of_trials(tried)
     _tell_of_axes(model)
     print_guidance_scores(scores)
-    aside("these pairs guided the map; how it does on others, only pairs kept aside can tell (--tune).")
+    told = "the table of trials above tells" if tried else "only pairs kept aside can tell (--tune)"
+    aside(f"these pairs guided the map; how it does on others, {told}.")
     say(f"Made in {seconds:.1f} s.")
     _say_next(joint, model, target)
 

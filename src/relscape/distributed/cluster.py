@@ -43,6 +43,7 @@ def connect(
     if workers is not None and workers < 1:
         raise ParameterError(f"workers={workers}: give at least 1.")
     Client = _client_class()
+    _check_memory(memory)
     if cluster is not None:
         try:
             client = Client(cluster, timeout=_ANSWER_SECONDS, set_as_default=False)
@@ -68,6 +69,20 @@ def connect(
     ):
         client.wait_for_workers(workers, timeout=_START_SECONDS)
         yield client
+
+
+def _check_memory(memory: Any) -> None:
+    """Refuse what is no amount of memory before processes are started."""
+    if memory is None:
+        return
+    from dask.utils import parse_bytes
+
+    try:
+        enough = parse_bytes(memory) > 0
+    except (ValueError, TypeError, AttributeError):
+        enough = False
+    if not enough:
+        raise ParameterError(f"memory={memory!r}: give an amount such as '2GB' or '500MB'.")
 
 
 def current_client(client: Any) -> Any:

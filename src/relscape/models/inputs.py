@@ -19,10 +19,11 @@ from relscape.data.frames import WideTable, wide_table
 from relscape.data.labels import as_text, match
 from relscape.errors import DataError, RelscapeWarning, listing
 from relscape.matrix.operators import LocalRelation
-from relscape.protocols import AnyArray, IntArray, RelationOperator, SparseArray, TextArray
+from relscape.protocols import AnyArray, BlockedRelation, IntArray, RelationOperator, SparseArray, TextArray
 
 __all__ = [
     "GivenRelation",
+    "check_here",
     "known_places",
     "matched",
     "matrix_digest",
@@ -195,6 +196,15 @@ def refuse_negative(matrix: Any, rows: EntitySet | None, columns: EntitySet | No
         f"Negative values in data: {(entries.data < 0).sum()} weights, the first {entries.data[first]:g} "
         f"between {row} and {column}. A weight says how strongly two things are related: 0 or more."
     )
+
+
+def check_here(relation: RelationOperator, model: str) -> None:
+    """Refuse a relation that lies on other machines, for models that need it in one place."""
+    if isinstance(relation, BlockedRelation):
+        raise DataError(
+            f"{model} needs the whole relation in one place, but this one lies in blocks on a cluster; "
+            "fit it without workers, or take CODE or a spectral model."
+        )
 
 
 def matrix_digest(matrix: Any) -> str:

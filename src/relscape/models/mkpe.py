@@ -15,6 +15,7 @@ from relscape.maps import Map
 from relscape.matrix.operators import LocalRelation
 from relscape.models.base import TwoKindsModel, check_integer, check_number, generator
 from relscape.models.climbing import solver_report
+from relscape.models.inputs import check_here
 from relscape.models.spectral import scaled_axes
 from relscape.objectives.kernels import KernelObjective, Similarities
 from relscape.protocols import FloatArray, IntArray, RelationOperator
@@ -127,6 +128,7 @@ class MKPE(TwoKindsModel):
             raise UnknownNameError("start", self.start, STARTS)
 
     def _embed(self, relation: RelationOperator, row_kernel: Any, column_kernel: Any) -> None:
+        check_here(relation, "MKPE")
         rows, columns, part = self._defined_part(relation)
         m, n = part.shape
         if self.n_components > min(m, n):

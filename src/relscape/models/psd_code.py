@@ -14,6 +14,7 @@ from relscape import progress
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.matrix.fixed_sums import fixed_sums
 from relscape.models.base import check_integer, check_number
+from relscape.models.inputs import check_here
 from relscape.models.likelihood import LikelihoodModel, in_principal_axes
 from relscape.objectives.cooccurrence import CooccurrenceObjective, Table, check_model, log_likelihood
 from relscape.objectives.gram import GramGradient, GramObjective, dense_table, largest_penalty
@@ -173,6 +174,7 @@ class PSDCODE(LikelihoodModel):
 
     def _embed(self, relation: RelationOperator) -> None:
         self._check()
+        check_here(relation, "PSDCODE")
         part = self._defined_part(relation)
         m, n = part.relation.shape
         if self.solver == "gradient":
