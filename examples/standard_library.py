@@ -1,6 +1,6 @@
 """The Python standard library as a map: modules and the words of their documentation.
 
-Makes the picture at the top of the README (there with its colours reduced to 256). Everything is read
+Makes the picture at the top of the README. Everything is read
 from the Python that runs this, so another version of Python gives a slightly different map.
 
     python examples/standard_library.py
@@ -21,6 +21,7 @@ def main() -> None:
         joint,
         Path("stdlib.png"),
         dpi=120,
+        colors=256,
         color="chapter",
         labels={"module": 45, "word": 25},
         title="The Python standard library: modules and the words that document them",

@@ -53,7 +53,7 @@ def test_anndata_becomes_a_map(relscape, cells):
     path = cells("cells.h5ad")
     done = relscape("coembed", path)
     assert done.code == 0, done.err
-    assert "24 cell and 5 gene" in done.out
+    assert "24 × cell and 5 × gene" in done.out
     joint = rs.Map.load("maps/cells")
     np.testing.assert_allclose(joint.coordinates("cell"), embedded(counts()), atol=1e-5)
     assert joint.group("cell").fields["sort"].tolist()[:2] == ["even", "odd"]
@@ -179,7 +179,7 @@ def test_a_graph_is_a_table_of_links(relscape, tmp_path):
     assert sorted(first.ids) == sorted(second.ids)
     done = relscape("coembed", "links.graphml", "--rows", "page")
     assert done.code == 0, done.err
-    assert "20 page-row and 20 page-column" in done.out
+    assert "20 × page-row and 20 × page-column" in done.out
 
 
 @pytest.mark.parametrize(

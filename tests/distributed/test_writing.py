@@ -61,7 +61,7 @@ def test_all_rows_are_placed_by_workers(client, corpus, tmp_path):
         write_placed(joint, spread(counts, client), tmp_path / "map")
     messages = sorted(str(warning.message) for warning in told)
     assert messages[0].startswith("1 of 13 ids of kind 'word' were not there when the model was fitted")
-    assert messages[1].startswith("1 of 90 doc ('d40') have no relation to anything on the map")
+    assert messages[1].startswith("1 of 90 doc things ('d40') have no relation to anything on the map")
     found = check(tmp_path / "map", counts, joint, [f"d{i:02}" for i in range(90)])
     assert found.group("doc").labels[3] == "Doc 3"
     assert found.group("doc").fields["degree"][3] == counts[3].sum() + 1
@@ -93,7 +93,7 @@ def test_what_fails_leaves_the_earlier_map(client, corpus, tmp_path):
     counts, joint = corpus
     joint.save(tmp_path / "map")
     before = (tmp_path / "map" / "map.json").read_bytes()
-    with pytest.raises(DataError, match="none of the 90 doc is related"):
+    with pytest.raises(DataError, match="none of the 90 doc things is related"):
         empty = DistributedRelation.from_matrix(csr_array((90, 12)), 3, client=client)
         write_placed(joint, empty, tmp_path / "map")
     with pytest.raises(DataError, match="has 5 columns without names, but the map was made from 12"):

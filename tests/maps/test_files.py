@@ -2,13 +2,20 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from relscape.errors import StorageError
 from relscape.maps import files
-from relscape.maps.files import atomic_file, replace_directory, restore_directory, storage_errors
+from relscape.maps.files import (
+    atomic_file,
+    read_directory,
+    replace_directory,
+    restore_directory,
+    storage_errors,
+)
 
 
 def _owned(path: Path) -> set[str] | None:
@@ -257,3 +264,20 @@ def test_a_strange_directory_is_not_taken_for_what_was_set_aside(tmp_path: Path)
     (tmp_path / ".map.previous" / "chapter.tex").write_text("x")
     restore_directory(tmp_path / "map", _owned)
     assert _tree(tmp_path) == {".map.previous/chapter.tex": "x"}
+
+
+def test_a_folder_made_anew_is_another_one(tmp_path: Path) -> None:
+    """File systems give the number of a removed folder to the next that is made."""
+    path, seen = tmp_path / "result", []
+    path.mkdir()
+    (path / "x").write_text("old")
+
+    def read(place: Path) -> str:
+        seen.append((place / "x").read_text())
+        if len(seen) == 1:
+            shutil.rmtree(place)
+            place.mkdir()
+            (place / "x").write_text("new")
+        return seen[-1]
+
+    assert read_directory(path, read) == "new"

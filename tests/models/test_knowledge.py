@@ -357,7 +357,7 @@ def test_a_finished_model_is_nothing_to_resume(graph, tmp_path):
 def test_what_a_killed_writer_left_is_cleared_away(graph, tmp_path):
     """A draft beside the checkpoint goes; a checkpoint set aside in the middle of a swap comes back."""
     small(n_epochs=4).fit(graph, checkpoints=tmp_path / "kg" / "checkpoint")
-    (tmp_path / "kg" / ".checkpoint-a1b2").mkdir()
+    (tmp_path / "kg" / ".checkpoint-draft-a1b2").mkdir()
     (tmp_path / "kg" / "checkpoint").rename(tmp_path / "kg" / ".checkpoint.previous")
     resumed = KGEmbedding.resume(tmp_path / "kg", n_epochs=5)
     resumed.save(tmp_path / "kg")

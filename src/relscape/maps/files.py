@@ -136,23 +136,39 @@ def replace_directory(
 def read_directory(path: Path, read: Callable[[Path], _Read]) -> _Read:
     """Read a result that another process may be replacing: all of the old one or all of the new one."""
     for _ in range(_TRIES):
-        before = _identity(path)
-        try:
-            found = read(path)
-        except (OSError, ValueError):
-            if _identity(path) == before:
-                raise
-        else:
-            if _identity(path) == before:
-                return found
+        with _held(path) as before:
+            try:
+                found = read(path)
+            except (OSError, ValueError):
+                if _identity(path) == before:
+                    raise
+            else:
+                if _identity(path) == before:
+                    return found
     raise StorageError(f"cannot read {path}: it is being replaced all the time; try again later.")
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[tuple[int, int] | None]:
+    """Tell which folder is at a path, and keep it open: the number of a removed one is given to new ones."""
+    handle = None
+    with suppress(OSError, AttributeError):  # systems without open folders
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield _identity(path) if handle is None else _number(os.fstat(handle))
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        return _number(path.stat())
     except OSError:
         return None
+
+
+def _number(found: os.stat_result) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
