@@ -13,7 +13,7 @@ from benchmarks.harness import Measure
 from benchmarks.knowledge_trainers import LENGTH, pykeen_weights
 from relscape import KGEmbedding, KnowledgeGraph
 
-SAMPLES = (64, 256)  # test triples that PyKEEN ranks
+SAMPLES = (64, 2048)  # test triples that PyKEEN ranks
 SAMPLE_BATCH = 8
 
 
