@@ -25,7 +25,7 @@ class DistributedGraph:
     """A knowledge graph whose entities are dealt into parts, two of which a worker trains at a time.
 
     ``KGEmbedding().fit(graph)`` takes it like any graph. The seed and the number of parts decide the result,
-    to the bit; the number of workers does not.
+    to the bit where ``n_jobs=1``; the number of workers does not, unless ``n_parts`` is left to it.
 
     Parameters
     ----------
