@@ -243,7 +243,7 @@ def test_link_only_ignores_contents(contents, links, rng):
 def test_link_only_tells_of_documents_without_links(links):
     pairs = links[(links != 7).all(axis=1)]
     matrix = csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(N, N))
-    with pytest.warns(RelscapeWarning, match=r"1 of 40 document \('7'\) have no links"):
+    with pytest.warns(RelscapeWarning, match=r"1 of 40 document things \('7'\) have no links"):
         LinkOnly(3, max_iterations=5).fit(None, matrix)
 
 
