@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.faults.stage import Stage
+from tests.faults.writers import COMMANDS, Command, done, files_of, make_old
 from tests.scene import LONG, PAIRS
 
 from relscape.errors import StorageError
@@ -41,14 +44,17 @@ def _mount(place: Path, *options: str) -> None:
         pytest.skip(f"no small disk can be mounted here: {done.stderr.strip()}")
 
 
+def _disk(place: Path, size: str) -> Iterator[Path]:
+    place.mkdir()
+    _mount(place, "-t", "tmpfs", "-o", f"size={size}", "tmpfs")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=False)
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 256 kB, where the system lets one be made."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    _mount(place, "-t", "tmpfs", "-o", "size=256k", "tmpfs")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=False)
+    yield from _disk(tmp_path / "disk", "256k")
 
 
 def _map(points: int) -> Map:
@@ -76,30 +82,37 @@ def test_a_full_disk_and_files_for_other_programs(small_disk: Path) -> None:
 
 
 @pytest.fixture
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.close()
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 32 MB, where the system lets one be made."""
+    yield from _disk(tmp_path / "disk", "32m")
 
 
-def test_a_place_that_is_read_only(stage: Stage, small_disk: Path) -> None:
-    (small_disk / "pairs.csv").write_text(PAIRS)
-    assert stage.run(small_disk, *COEMBED, "-o", "map")["code"] == 0
-    before = {p.name: p.read_bytes() for p in (small_disk / "map").rglob("*") if p.is_file()}
-    _mount(small_disk, "-o", "remount,ro")
-    for arguments, name in (
-        ((*COEMBED, "-o", "map", "-k", 1), "map"),
-        (("plot", "map", "-o", "p.svg"), "p.svg"),
-        (("export", "map", "-o", "m.csv"), "m.csv"),
-        (("init", "pairs.csv"), "relscape.toml"),
-    ):
-        done = stage.run(small_disk, *arguments)
-        assert done["code"] == 1
-        assert done["output"].count("error: ") == 1
-        assert name in done["output"]
-        assert "read-only" in done["output"]
-    assert stage.run(small_disk, "info", "map")["code"] == 0
-    assert {p.name: p.read_bytes() for p in (small_disk / "map").rglob("*") if p.is_file()} == before
+def _clearly_refused(answer: dict[str, Any], reason: str) -> None:
+    assert answer["code"] == 1, answer["output"]
+    assert answer["output"].count("error: ") == 1, answer["output"]
+    assert reason in answer["output"]
+    assert "bug" not in answer["output"]
+    assert "Traceback" not in answer["output"]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_where_it_may_not_write(disk: Path, stage: Stage, command: Command) -> None:
+    """A disk that is full and one that is read-only: one message, and everything is as it was."""
+    make_old(stage, disk, command)
+    filler = disk / "filler"
+    with suppress(OSError), filler.open("wb", buffering=0) as stream:
+        while True:
+            stream.write(bytes(4096))
+    before = files_of(disk)
+    _clearly_refused(stage.run(disk, *command.new, prepare=command.prepare), "No space left on device")
+    assert files_of(disk) == before
+    filler.unlink()
+    before = files_of(disk)
+    _mount(disk, "-o", "remount,ro")
+    _clearly_refused(stage.run(disk, *command.new, prepare=command.prepare), "read-only")
+    assert files_of(disk) == before
+    _mount(disk, "-o", "remount,rw")
+    done(stage, disk, command.new, command.prepare)
 
 
 def test_files_that_may_not_grow(tmp_path: Path) -> None:
