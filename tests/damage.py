@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from typing import Any
@@ -79,7 +80,7 @@ def damaged_json(draw: Any, text: str) -> str:
 def _change(draw: Callable[..., Any], holder: Any, key: Any) -> None:
     kind = draw(st.sampled_from(["replace", "replace", "replace", "remove", "rename", "nest", "swap"]))
     if kind == "replace":
-        holder[key] = draw(odd_values)
+        holder[key] = copy.deepcopy(draw(odd_values))  # it may be changed later
     elif kind == "remove":
         del holder[key]
     elif kind == "rename" and isinstance(holder, dict):

@@ -105,6 +105,7 @@ def test_labels_are_understood_unless_they_are_ambiguous() -> None:
         ({"labels": ["P"]}, "2 ids but 1 labels"),
         ({"layout": [[1.0, 2.0]]}, "2 ids but 1 rows of layout"),
         ({"layout": [[1.0], [2.0]]}, "a layout has two columns"),
+        ({"coordinates": [[1.0], [-1e200]]}, "the coordinates of 'q' are .* so large"),
         ({"layout": [[1.0, np.inf], [0, 0]]}, "the layout of 'p' are not finite"),
         ({"fields": {"f": [1]}}, "2 ids but 1 rows of field 'f'"),
         ({"ids": ["p", "p"]}, "1 ids repeat"),

@@ -113,16 +113,16 @@ def test_forged_models_do_not_end_the_process(
     arrays = load_file(target / "model.safetensors")
     (target / "model.json").write_text(json.dumps(header | {"seal": seal(header, arrays)}), encoding="utf-8")
     before = _contents(target.parent)
-    another_process(target, METHODS[name].family)
+    another_process(load_and_ask, target, METHODS[name].family)
     assert _contents(target.parent) == before
 
 
 @pytest.fixture(scope="module")
-def another_process() -> Iterator[Callable[[Path, str], None]]:
-    """Load and ask a model in a process of its own; one that ends by it fails the test."""
+def another_process() -> Iterator[Callable[..., None]]:
+    """Call a function in a process of its own; one that ends by it fails the test."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
-        yield lambda target, family: pool.submit(load_and_ask, target, family).result()
+        yield lambda *call: pool.submit(*call).result()
 
 
 def load_and_ask(target: Path, family: str) -> None:
@@ -189,6 +189,21 @@ def test_damaged_map_files(tmp_path: Path, maps: Any, name: str, data: st.DataOb
     file = data.draw(st.sampled_from(sorted(p for p in target.rglob("*") if p.is_file())))
     file.write_bytes(data.draw(damaged_bytes(file.read_bytes())))
     _use_map(target, name)
+
+
+def test_no_damaged_footer_ends_the_process(tmp_path: Path, maps: Any, another_process: Any) -> None:
+    target = _copied(maps("cova"), tmp_path)
+    file = min(target.glob("*.parquet"), key=lambda path: path.stat().st_size)
+    another_process(load_with_damaged_footers, target, file)
+
+
+def load_with_damaged_footers(target: Path, file: Path) -> None:
+    whole = file.read_bytes()
+    for at in range(len(whole) - 8 - int.from_bytes(whole[-8:-4], "little"), len(whole)):
+        for bit in (1, 16):
+            file.write_bytes(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1 :])
+            with contextlib.suppress(Exception):
+                Map.load(target)
 
 
 def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path: Path, maps: Any) -> None:

@@ -16,6 +16,8 @@ from relscape.protocols import AnyArray, FloatArray, TextArray
 
 __all__ = ["Group", "field_columns", "group_table", "stack_tables"]
 
+_FARTHEST = 1e150  # squares of what is farther away are no numbers any more
+
 
 @dataclass(frozen=True, eq=False)
 class Group:
@@ -60,9 +62,15 @@ class Group:
         if self.layout is not None and self.layout.shape != (len(self), 2):
             raise DataError(f"kind {self.kind!r}: a layout has two columns, not {self.layout.shape[1:]}.")
         for what, points in (("coordinates", self.coordinates), ("layout", self.layout)):
-            if points is not None and not np.isfinite(points).all():
-                bad = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
-                raise DataError(f"kind {self.kind!r}: the {what} of {self.ids[bad]!r} are not finite.")
+            if points is None:
+                continue
+            farthest = min(_FARTHEST, float(np.finfo(points.dtype).max))
+            far = ~(np.abs(points) <= farthest).all(axis=1)  # NaN, too
+            if far.any():
+                raise DataError(
+                    f"kind {self.kind!r}: the {what} of {self.ids[int(far.argmax())]!r} are not finite, or "
+                    "so large that distances are no numbers."
+                )
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -239,6 +239,8 @@ def _read_whole(path: Path) -> Map:
     header = read_json(path / "map.json", FORMAT, VERSION)
     try:
         return _read(path, header)
+    except MemoryError:  # pyarrow's is one of its exceptions, too
+        raise
     except _DAMAGE as error:
         raise FormatError(f"{path}: this map is damaged ({error}); make it again.") from error
 
@@ -274,9 +276,10 @@ def _read_table(path: Path) -> Any:
         return pa.concat_tables([_read_table(part) for part in parts])
     try:
         check_regular(path)
-        _check_size(path)
-        return pq.read_table(path, partitioning=None)
-    except FormatError:
+        with pq.ParquetFile(path) as file:
+            _check_size(path, file.metadata)
+            return file.read()
+    except (FormatError, MemoryError):
         raise
     except FileNotFoundError as error:
         raise FormatError(f"{path} is missing: the map was damaged.") from error
@@ -284,14 +287,11 @@ def _read_table(path: Path) -> Any:
         raise FormatError(f"{path} is not a readable Parquet file ({error}).") from error
 
 
-def _check_size(path: Path) -> None:
+def _check_size(path: Path, found: Any) -> None:
     """Refuse a table that would unpack to something far larger than its file."""
-    found, stored = pq.read_metadata(path), path.stat().st_size
-    unpacked = sum(
-        found.row_group(k).column(column).total_uncompressed_size
-        for k in range(found.num_row_groups)
-        for column in range(found.num_columns)
-    )
+    stored = path.stat().st_size
+    # Not the sizes of its columns: pyarrow ends the process where those are damaged.
+    unpacked = sum(found.row_group(k).total_byte_size for k in range(found.num_row_groups))
     if max(unpacked, found.num_rows) > max(_LARGE, _MOST_EXPANDED * stored):
         raise FormatError(f"{path} is {stored:,} bytes, but says it holds {found.num_rows:,} rows: damaged.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import Any
@@ -73,10 +73,7 @@ def restore(name: str, stored: Any, arrays: Mapping[str, AnyArray]) -> Any:
     if not isinstance(stored, Mapping):
         return stored
     if _SPARSE in stored and f"{name}.indptr" in arrays:
-        kept = tuple(arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-        table = csr_array(kept, shape=tuple(stored[_SPARSE]))
-        table.check_format(full_check=True)  # products would follow wrong positions beyond the arrays
-        return table
+        return _sparse(stored[_SPARSE], *(arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr")))
     if _ARRAY in stored and name in arrays:
         return arrays[name]
     parts = {key: restore(f"{name}.{key}", part, arrays) for key, part in stored.items()}
@@ -88,3 +85,12 @@ def restore(name: str, stored: Any, arrays: Mapping[str, AnyArray]) -> Any:
             f"this saved model has a part of class {kind!r}, which this relscape does not know."
         )
     return getattr(import_module(STORED_CLASSES[kind]), kind)(**parts)
+
+
+def _sparse(shape: Sequence[int], data: AnyArray, indices: AnyArray, indptr: AnyArray) -> csr_array:
+    """Build a sparse array; products would follow wrong positions beyond the arrays."""
+    if len(indptr) == 0 or indptr[-1] != len(data):  # SciPy's own check passes over a last one below zero
+        raise FormatError("this saved model has a sparse array whose rows do not end where its values do.")
+    table = csr_array((data, indices, indptr), shape=tuple(shape))
+    table.check_format(full_check=True)
+    return table
