@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.faults.stage import Stage
-from tests.faults.writers import COMMANDS, Command, done, files_of, make_old
+from tests.faults.writers import COMMANDS, Command, done, files_of, is_one_of, make_old
 from tests.scene import LONG, PAIRS
 
 from relscape.errors import StorageError
@@ -113,6 +115,36 @@ def test_every_command_where_it_may_not_write(disk: Path, stage: Stage, command:
     assert files_of(disk) == before
     _mount(disk, "-o", "remount,rw")
     done(stage, disk, command.new, command.prepare)
+
+
+LIMIT = """
+import resource, signal
+signal.alarm(120)
+used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + {megabytes} * 2**20,) * 2)
+"""
+
+
+@pytest.mark.long  # a library may end the process where an address space is short
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_with_too_little_memory(tmp_path: Path, stage: Stage, command: Command) -> None:
+    """Under ``ulimit -v`` a command is done or refuses, whatever it lacked; what was saved stays whole."""
+    folder, backup = tmp_path / "work", tmp_path / "backup"
+    old = make_old(stage, folder, command)
+    shutil.copytree(folder, backup)
+    done(stage, folder, command.new, command.prepare)
+    new = command.read(folder / command.result)
+    for megabytes in (1, 4, 16, 64, 256):
+        shutil.rmtree(folder)
+        shutil.copytree(backup, folder)
+        limit = LIMIT.format(megabytes=megabytes)
+        answer = stage.run(folder, *command.new, prepare=command.prepare + limit)
+        assert answer["code"] != -signal.SIGALRM
+        if "error: " in answer["output"]:  # a library that ends the process leaves no time for a message
+            assert any(word in answer["output"].lower() for word in ("memory", "pthread_create failed"))
+        for blame in ("this is a bug", "damaged", "Traceback"):
+            assert blame not in answer["output"]
+        assert is_one_of(command.read(folder / command.result), old, new)
 
 
 def test_files_that_may_not_grow(tmp_path: Path) -> None:

@@ -69,12 +69,13 @@ def _run(arguments: list[str] | None) -> int:
         complain(f"{error.format_message()} (see '{_command(error)} --help')")
     except OSError as error:
         complain(f"{error.strerror or error}: {error.filename or 'a file or directory'}.")
-    except MemoryError:
-        complain("out of memory; use a machine with more, a smaller table, or fewer dimensions.")
     except (KeyboardInterrupt, typer.Abort):
         complain("stopped; what was saved before is whole.")
         return _STOPPED
     except Exception as error:
+        if _lacks_memory(error):
+            complain("out of memory; use a machine with more, a smaller table, or fewer dimensions.")
+            return 1
         if os.environ.get("RELSCAPE_DEBUG"):
             raise
         complain(
@@ -82,6 +83,13 @@ def _run(arguments: list[str] | None) -> int:
             "Please report it with what the same command prints under RELSCAPE_DEBUG=1."
         )
     return 1
+
+
+def _lacks_memory(error: Exception) -> bool:
+    """Tell whether memory was short, be it for a library that could not even be loaded."""
+    if isinstance(error, ImportError):
+        return "failed to map segment" in str(error) or "cannot allocate memory" in str(error).lower()
+    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException"  # DuckDB's
 
 
 def _command(error: Any) -> str:

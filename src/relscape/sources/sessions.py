@@ -72,7 +72,7 @@ def opened(
             if not given:
                 warn_of_guesses({s.path: s.encoding for s in session.scans if isinstance(s.path, Path)})
             yield session
-        except RelscapeError:
+        except (RelscapeError, MemoryError):
             raise
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             raise session.explain(error) from error
