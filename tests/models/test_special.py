@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from relscape.datasets import load_smoking
+from relscape.errors import DataError
 from relscape.matrix.operators import LocalRelation
 from relscape.models.code import CODE
 from relscape.models.special import SDR, ParametricEmbedding
@@ -38,6 +39,11 @@ def test_parametric_embedding_recovers_sure_classes(rng):
     model = ParametricEmbedding(3, ridge=1e-4, n_restarts=2, random_state=0).fit(sure)
     distances = ((model.row_embedding_[:, None] - model.column_embedding_) ** 2).sum(axis=2)
     assert (distances.argmin(axis=1) == classes).mean() > 0.9
+
+
+def test_rows_too_uneven_to_weigh_the_same():
+    with pytest.raises(DataError, match=r"row 1 sums to 1\.4e-18 and row 0 to 5"):
+        ParametricEmbedding(1).fit([[4.0, 1.0], [1.4e-18, 0.0]])
 
 
 def point_of(rng, shape, q):

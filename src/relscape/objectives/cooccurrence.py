@@ -38,6 +38,7 @@ __all__ = [
 MODELS = ("CM", "MC", "MM", "CU", "UC", "UU", "MU", "UM")
 
 _FARTHEST = 1e140  # squares of what is farther away are no numbers any more
+_LARGEST_RATIO = 2.0**40  # of the sums of rows that are to weigh the same: sums over them keep 22 bits
 
 
 def check_model(name: str) -> str:
@@ -84,6 +85,8 @@ class Table:
         sums = self.relation.row_sums()
         _check_mass("row", sums)
         _check_mass("column", self.relation.column_sums())
+        if self.equal_rows:
+            _check_even(sums)
         m, n = self.relation.shape
         factors = 1.0 / (m * sums) if self.equal_rows else np.full(m, 1.0 / sums.sum())
         saturated, diagonal = sum_blocks(self.relation, _entropy, m == n, along=[factors, np.arange(m)])
@@ -231,6 +234,15 @@ def _check_mass(side: str, sums: FloatArray) -> None:
         raise DataError(
             f"{bad.size} of {sums.size} {side}s have no positive, finite sum, the first is {side} {bad[0]}; "
             "leave them out, nothing can be learnt about them."
+        )
+
+
+def _check_even(sums: FloatArray) -> None:
+    least, most = int(sums.argmin()), int(sums.argmax())
+    if sums[least] * _LARGEST_RATIO < sums[most]:
+        raise DataError(
+            f"row {least} sums to {sums[least]:.3g} and row {most} to {sums[most]:.3g}: too far apart for "
+            "equal weights. Divide each row by its sum first, or leave out those with next to nothing."
         )
 
 
