@@ -132,12 +132,12 @@ def caption_axes(axes: Axes, map_: Map, theme: Theme) -> None:
 
 
 def write_around(figure: Figure, heading: str, below: str, foot: str, theme: Theme) -> None:
-    """Write the title, the line below it, and the small print at the foot."""
+    """Write the title, the line below it, and the small print at the foot, cut where the figure ends."""
     width, height = figure.get_size_inches()
     for text, above, fontsize, color, weight in (
-        (texts.plain_text(heading, 90), height - 0.26, 13, theme.ink, "bold"),
-        (texts.plain_text(below, 120), height - 0.56, 9, theme.muted, "normal"),
-        (texts.plain_text(foot, 150), 0.24, 7.5, theme.muted, "normal"),
+        (texts.plain_text(heading, int(7 * width)), height - 0.26, 13, theme.ink, "bold"),
+        (texts.plain_text(below, int(11 * width)), height - 0.56, 9, theme.muted, "normal"),
+        (texts.plain_text(foot, int(13 * width)), 0.24, 7.5, theme.muted, "normal"),
     ):
         figure.text(
             LEFT / width,

@@ -92,4 +92,6 @@ def lines_caption(count: int, relations: Sequence[Relation]) -> str:
         return ""
     names = " and ".join(relation.name for relation in relations)
     number = f"{count:,}" if count <= MOST else f"{MOST:,} of {count:,}"
-    return f"lines are {names}: {number}"
+    given = sum(relation.matrix.nnz for relation in relations)
+    merged = f", each pair once ({given:,} with both ways counted)" if count < given else ""
+    return f"lines are {names}: {number}{merged}"

@@ -199,7 +199,7 @@ def _label_notes(layers: list[_Layer], shown: int) -> list[str]:
 def _head_and_foot(
     figure: Figure, map_: Map, layers: list[_Layer], title: str | None, told: list[str], theme: Theme
 ) -> None:
-    heading = " and ".join(layer.group.kind for layer in layers) if title is None else title
+    heading = _kinds_named([layer.group.kind for layer in layers]) if title is None else title
     sizes = [f"{layer.group.kind} {len(layer.group):,}" for layer in layers]
     below = " · ".join([*([map_.model] if map_.model else []), *sizes])
     outside = sum(int((~layer.inside).sum()) for layer in layers)
@@ -209,3 +209,9 @@ def _head_and_foot(
         frame.outside_caption(outside),
     ]
     canvas.write_around(figure, heading, below, " · ".join(note for note in notes if note), theme)
+
+
+def _kinds_named(kinds: list[str], most: int = 5) -> str:
+    if len(kinds) > most:
+        return f"{', '.join(kinds[: most - 2])} and {len(kinds) - most + 2:,} more kinds"
+    return " and ".join(kinds)
