@@ -64,6 +64,7 @@ def test_files_that_are_not_there(relscape, pairs):
     refused(relscape("coembed", "pears.csv", *LONG), "pears.csv")
     refused(relscape("coembed", "*.parquet", *LONG), "*.parquet")
     refused(relscape("coembed"), "name at least one file")
+    refused(relscape("coembed", "~0/pairs.csv", *LONG), "'~0'", "Write the whole path")
 
 
 def test_file_that_is_not_what_its_name_says(relscape, pairs):
@@ -114,9 +115,12 @@ def test_unknown_method_parameter_and_option(relscape, pairs):
     refused(relscape("coembed", pairs, *LONG, "-m", "cba"), "'cba'", "'bgp'")
     refused(relscape("coembed", pairs, *LONG, "-p", "scale=3"), "'scale'", "Did you mean 'scaling'?")
     refused(relscape("coembed", pairs, *LONG, "-p", "scaling"), "name=value")
+    refused(relscape("coembed", pairs, *LONG, "-m", "lsi", "-p", ""), "''", "name=value")
     refused(relscape("coembed", pairs, *LONG, "-p", "scaling=princpal"), "Did you mean 'principal'?")
     refused(relscape("coembed", pairs, "--row", "doc"), "--row")
     refused(relscape("coembd", pairs), "coembd")
+    refused(relscape("cohorts", pairs, "--label", ""), "no column ''")
+    refused(relscape("kg", "train", "facts", "--seed", "-1"), "--seed")
     refused(relscape("coembed", pairs, "--text", "word", "--ngrams", "two"), "--ngrams two")
 
 

@@ -289,7 +289,7 @@ def test_facts_are_asked_and_shown(opened, served, graph_model):
     page.wait_for_selector(".answers h3:has-text('? · r1 · e3')")
     heads = graph_model.predict_heads("r1", "e3", 20, exclude_known=False)
     assert [name for name, _ in things(page, "? · r1 · e3")] == [answer.name for answer in heads]
-    page.wait_for_function("() => location.hash.includes('ask=')")
+    page.wait_for_function("() => location.hash.includes('ask=tail')")
     again = opened(page.url)
     again.wait_for_selector(".answers h3:has-text('? · r1 · e3')")
 

@@ -28,5 +28,7 @@ def test_a_map_of_another_spelling(path):
 @pytest.mark.usefixtures("folder")
 def test_what_is_unlike_all_there_is():
     assert meant(Path("maps/xyz")) == ""
+    Path("digits.csv").touch()
+    assert meant(Path("orders.csv")) == ""  # only the ending is alike
     assert meant(Path("elsewhere/dinner")) == " Nor is there a folder 'elsewhere'."
     assert meant(Path("/elsewhere/of/nothing")) == " Nor is there a folder '/elsewhere/of'."

@@ -247,6 +247,10 @@ def test_bad_folders(tmp_path: Path) -> None:
         read_text(tmp_path)
     with pytest.raises(StorageError, match="there is no file"):
         read_text(tmp_path / "nowhere")
+    (tmp_path / "pairs.csv").write_text("doc,word\na,b\n")
+    with pytest.raises(ParameterError, match=r"holds tables, not texts: .*/\*\.csv'"):
+        read_text(tmp_path)
+    (tmp_path / "pairs.csv").unlink()
     (tmp_path / "a.txt").write_text("some words")
     (tmp_path / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     with pytest.raises(FormatError, match=r"photo\.png is not a text file"):

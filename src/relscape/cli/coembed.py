@@ -212,7 +212,8 @@ def model_parameters(model_class: type[Any], given: list[str], options: Sequence
     for setting in given:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise ParameterError(f"--param {setting}: write name=value, such as {known[0]}=3.")
+            example = f", such as {known[0]}=3" if known else ""
+            raise ParameterError(f"--param {setting or repr(setting)}: write name=value{example}.")
         if name not in known:
             raise UnknownNameError("parameter", name, known)
         try:

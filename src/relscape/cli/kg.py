@@ -41,7 +41,7 @@ app = typer.Typer(
 
 Directory = Annotated[Path, typer.Argument(metavar="KG", help="Directory given to 'kg train'.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the model to write.")]
-Seed = Annotated[int, typer.Option(help="Seed of all that is drawn at random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all that is drawn at random.")]
 Jobs = Annotated[
     int | None, typer.Option(help="Threads; more than one is faster but not exact.", show_default="1")
 ]
@@ -181,7 +181,7 @@ def resume(
         )
         if place.name == CHECKPOINT:
             directory = model.save(place.parent)
-    _report(model, directory, time.perf_counter() - started, as_json)
+    _report(model, directory, time.perf_counter() - started, as_json, resumed=True)
 
 
 @app.command()
@@ -232,7 +232,7 @@ app.command()(kg_queries.export)
 # ---------------------------------------------------------------------- telling
 
 
-def _report(model: Any, output: Path, seconds: float, as_json: bool) -> None:
+def _report(model: Any, output: Path, seconds: float, as_json: bool, resumed: bool = False) -> None:
     last = model.history_[-1] if model.history_ else {}
     shares = {name: last[name] for name in SHARES if name in last}
     if as_json:
@@ -250,7 +250,8 @@ def _report(model: Any, output: Path, seconds: float, as_json: bool) -> None:
             }
         )
         return
-    say(f"{model.model}: {model.n_epochs_} epochs in {seconds:.1f} s: {output}")
+    spent = f"in all, {seconds:.1f} s more" if resumed else f"in {seconds:.1f} s"
+    say(f"{model.model}: {model.n_epochs_} epochs {spent}: {output}")
     for change in model.changes_:
         now = ", ".join(f"{name} {value}" for name, value in change.items() if name != "epoch")
         say(f"resumed after epoch {change['epoch']} with {now}")

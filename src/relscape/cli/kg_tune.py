@@ -42,7 +42,7 @@ def tune(
     epochs: Annotated[int, typer.Option(help="Passes over the training triples.")] = 500,
     preset: Annotated[str | None, typer.Option(help="'thesis': the settings of the thesis.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads.", show_default="1")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all that is drawn at random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is drawn at random.")] = 0,
     param: Annotated[list[str] | None, typer.Option("--param", "-p", help="name=value.")] = None,
     by: Annotated[str, typer.Option(help="mean_rank, mrr or hits@10.")] = "mean_rank",
     hold_out: HoldOut = None,

@@ -322,7 +322,7 @@ class RelationalData:
                 "within one kind."
             )
         table = arrow_table(frame)
-        for column in filter(None, (rows, columns, weight)):
+        for column in (name for name in (rows, columns, weight) if name is not None):
             if column not in table.column_names:
                 raise UnknownNameError("column", column, table.column_names, "the frame")
         weights = None if weight is None else weight_column(table.column(weight), weight)

@@ -33,7 +33,12 @@ def _nearest(path: Path, fits: Callable[[Path], bool]) -> Path | None:
         if folder != path.parent and fits(folder / path.name):
             return folder / path.name
         held = [entry.name for entry in folder.iterdir()]
-        alike = difflib.get_close_matches(path.name, held, n=5)
-        return next((folder / name for name in alike if fits(folder / name)), None)
+        alike = [folder / name for name in difflib.get_close_matches(path.name, held, n=5)]
+        return next((found for found in alike if _stems_alike(found, path) and fits(found)), None)
     except OSError:  # a folder that may not be looked into
         return None
+
+
+def _stems_alike(one: Path, other: Path) -> bool:
+    """Tell whether names are alike without their endings, which say little of what was meant."""
+    return difflib.SequenceMatcher(None, one.stem, other.stem).ratio() >= 0.6

@@ -14,7 +14,7 @@ from relscape.maps.spelling import meant
 from relscape.project.sections import Section, about
 from relscape.project.study_models import Model, read_model
 from relscape.project.study_outputs import Output, read_output
-from relscape.sources.references import located, with_query
+from relscape.sources.references import expanded, located, with_query
 
 __all__ = ["PROJECT_FILE", "Contents", "Kind", "RelationTable", "Study", "parse_study", "read_study"]
 
@@ -116,7 +116,7 @@ def read_study(path: str | Path = PROJECT_FILE) -> Study:
     Study
         What it says; no table is opened yet.
     """
-    file = Path(path).expanduser()
+    file = expanded(path)
     if file.is_dir():
         file = file / PROJECT_FILE
     if not file.is_file():

@@ -75,7 +75,7 @@ def read_feature_table(
     """
     with opened(list(files), encoding, sheet) as session:
         columns = list(session.scans[0].columns)
-        for name in filter(None, (id, label)):
+        for name in (name for name in (id, label) if name is not None):
             session.scans[0].column(name)
         if id is not None and id == label:
             raise ParameterError(f"id and label both name the column {id!r}; two different ones are needed.")

@@ -12,7 +12,14 @@ import pyarrow as pa
 
 from relscape.errors import FormatError, ParameterError, StorageError, listing
 from relscape.maps.spelling import meant
-from relscape.sources.references import DATABASE_ENDINGS, DatabaseTable, database_of, is_database, shown
+from relscape.sources.references import (
+    DATABASE_ENDINGS,
+    DatabaseTable,
+    database_of,
+    expanded,
+    is_database,
+    shown,
+)
 
 __all__ = [
     "FORMATS",
@@ -91,7 +98,7 @@ def expand(paths: Paths) -> list[Path]:
     for item in _each(paths):
         if is_database(item):
             raise ParameterError(f"{shown(item)} is a database; here a file is expected.")
-        path = Path(item).expanduser()
+        path = expanded(item)
         if _exists(path):
             found[path] = None
         elif glob.has_magic(str(path)):

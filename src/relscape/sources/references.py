@@ -17,6 +17,7 @@ __all__ = [
     "DatabaseTable",
     "again",
     "database_of",
+    "expanded",
     "is_database",
     "located",
     "public_name",
@@ -103,7 +104,7 @@ def database_of(item: Any) -> DatabaseTable | None:
         return DatabaseTable(_engine_of(path, name), path, *_chosen(fragment, text))
     if not location.lower().endswith(DATABASE_ENDINGS) or _is_other_file(text):
         return None
-    path = Path(location).expanduser()
+    path = expanded(location)
     return DatabaseTable(_engine_of(path), path, *_chosen(fragment, text))
 
 
@@ -149,12 +150,12 @@ def public_name(item: Any) -> str:
 def located(item: str, folder: Path) -> str:
     """Give a path or a reference as it is from here, where it was written for a folder."""
     if not is_database(item):
-        return str(folder / Path(item).expanduser())
+        return str(folder / expanded(item))
     location, fragment = _parted(item)
     tail = "" if fragment is None else f"#{fragment}"
     scheme = _ANY_SCHEME.match(item)
     if scheme is None:
-        return f"{folder / Path(location).expanduser()}{tail}"
+        return f"{folder / expanded(location)}{tail}"
     name = scheme[1].lower()
     return item if is_address(item) else f"{name}:///{_path_in(location, name, folder).absolute()}{tail}"
 
@@ -167,6 +168,18 @@ def seen_from(item: str, folder: Path) -> str:
     with suppress(ValueError):  # on another drive
         location = os.path.relpath(location, folder)
     return Path(location).as_posix() + ("" if fragment is None else f"#{fragment}")
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """Give a path with ``~`` and ``~name`` replaced by the folder of that user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        user = Path(path).parts[0]
+        raise StorageError(
+            f"{os.fspath(path)!r}: no home folder of {user!r} is known here. Write the whole path, or begin "
+            f"with './' where the name itself begins with '~'."
+        ) from error
 
 
 def _parted(text: str) -> tuple[str, str | None]:
@@ -191,7 +204,7 @@ def _path_in(location: str, scheme: str, folder: Path = Path()) -> Path:
         raise ParameterError(
             f"{location}: write three slashes before the path, as in {scheme}:///folder/file."
         )
-    path = folder / Path(rest[1:]).expanduser()
+    path = folder / expanded(rest[1:])
     return Path(rest) if not path.exists() and Path(rest).exists() else path
 
 

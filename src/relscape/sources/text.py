@@ -22,7 +22,7 @@ from relscape.protocols import SparseArray, TextArray
 from relscape.sources.checks import refuse_empty, row_ids
 from relscape.sources.encodings import check_encoding, decoded, encoding_of, warn_of_guesses
 from relscape.sources.files import FORMATS, Paths, expand, origins, readable
-from relscape.sources.references import with_query
+from relscape.sources.references import expanded, with_query
 from relscape.sources.sessions import opened
 from relscape.sources.tables import load
 
@@ -173,7 +173,7 @@ def stop_list(given: str | os.PathLike[str] | Iterable[str] | None) -> list[str]
 
         words: Iterable[str] = ENGLISH_STOP_WORDS
     elif isinstance(given, str | os.PathLike):
-        path = Path(given).expanduser()
+        path = expanded(given)
         if not path.is_file():
             raise ParameterError(
                 f"stop_words is {str(given)!r}: neither 'english' nor a file that is there. Give one of "
@@ -194,6 +194,11 @@ def _text_files(paths: Paths) -> tuple[list[Path], TextArray]:
             inside = [p for p in sorted(path.rglob("*")) if p.is_file() and not _hidden(p.relative_to(path))]
             if not inside:
                 raise StorageError(f"the folder {path} has no files; expected one text file a document.")
+            if all(file.suffix.lower() in FORMATS for file in inside):
+                raise ParameterError(
+                    f"the folder {path} holds tables, not texts: name them by a pattern, "
+                    f"'{inside[0].parent}/*{inside[0].suffix}', and the columns of ids (--rows, --columns)."
+                )
             for file in inside:
                 files.setdefault(file, path)
         elif path.suffix.lower() in FORMATS:

@@ -14,7 +14,7 @@ from relscape.errors import DataError, FormatError, RelscapeWarning, StorageErro
 from relscape.sources.encodings import check_encoding, warn_of_guesses
 from relscape.sources.files import COMPRESSIONS, FORMATS
 from relscape.sources.rdf import RDF_FORMATS
-from relscape.sources.references import is_database, shown
+from relscape.sources.references import expanded, is_database, shown
 from relscape.sources.tables import read_table
 from relscape.sources.triple_text import TextFile, open_text, text_facts
 
@@ -42,7 +42,7 @@ def read_graph(
     path: str | os.PathLike[str], labels: bool = True, encoding: str | None = None
 ) -> KnowledgeGraph:
     """Read a knowledge graph from a folder; see :meth:`KnowledgeGraph.from_directory`."""
-    folder = Path(path).expanduser()
+    folder = expanded(path)
     files = _files_of(folder)
     guesses: dict[Path, str] = {}
     parts = {split: read_facts(files[split], encoding, guesses) for split in SPLITS if split in files}
@@ -88,7 +88,7 @@ def read_facts(
     """
     if is_database(path):
         return as_facts(read_table(path), shown(path))
-    file = Path(path).expanduser()
+    file = expanded(path)
     if _ending(file) not in _TEXT:
         return as_facts(read_table(file), str(file))
     text = open_text(file, check_encoding(encoding))
