@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from relscape.cli import commands
+
 PAIRS = "doc,word,n\n" + "".join(f"d{i},w{j},{1 + (i * j) % 5}\n" for i in range(6) for j in range(5))
 SAMPLES = "id,x,y,z,kind\n" + "".join(
     f"s{i},{i % 7},{(i * i) % 5},{i / 3:.2f},{'ab'[i % 2]}\n" for i in range(14)
@@ -32,3 +34,12 @@ def write_tables(folder: Path) -> None:
         (folder / name).write_text(text)
     (folder / "facts").mkdir()
     (folder / "facts" / "train.txt").write_text(FACTS)
+
+
+def every_command() -> set[str]:
+    """Name every command there is, those of a group as "kg train"."""
+    named = set()
+    for name in commands.COMMANDS:
+        inner = getattr(commands.load_command(name), "commands", None)
+        named |= {f"{name} {part}" for part in inner} if inner else {name}
+    return named

@@ -25,8 +25,7 @@ from tests.faults.writers import (
     make_old,
     make_scene,
 )
-
-from relscape.cli import commands
+from tests.scene import every_command
 
 # What only reads: each with arguments that make it work on the scene.
 READING = {
@@ -46,18 +45,10 @@ READING = {
 }
 
 
-def _all_commands() -> set[str]:
-    named = set()
-    for name in commands.COMMANDS:
-        inner = getattr(commands.load_command(name), "commands", None)
-        named |= {f"{name} {part}" for part in inner} if inner else {name}
-    return named
-
-
 def test_every_command_is_killed_or_only_reads() -> None:
     """A command that is new belongs to COMMANDS or, if it writes nothing, to READING."""
     killed = {command.name for command in COMMANDS} | {"publish"}  # which has its own test
-    assert killed - {"export tensorboard"} | set(READING) == _all_commands()
+    assert killed - {"export tensorboard"} | set(READING) == every_command()
     assert not killed & set(READING)
 
 
