@@ -115,8 +115,10 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
         ["--hold-out", "--overlap", "--encoding", "--seed", "--query"],
     ),
     "kg tune": (
-        ["kg", "tune", "facts", "-m", "TransE", "-k", "3", "--epochs", "2", "-o", "out", "-g", "margin=1,2"]
-        + ["--hold-out", "0.2,0.2"],
+        [
+            *("kg", "tune", "facts", "-m", "TransE", "-k", "3", "--epochs", "2", "-o", "out"),
+            *("-g", "margin=1,2", "--hold-out", "0.2,0.2"),
+        ],
         ["-g", "--by", "-p", "--preset", "--hold-out", "-k"],
     ),
     "kg export": (["kg", "export", "-f", "kg", "-o", "e.csv"], ["-o", "-f"]),
