@@ -8,6 +8,7 @@ python docs/reproduction.py
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def page() -> str:
         lines += ["", f"## {name}", "", f"{experiment.title}. {experiment.reference}. See [{_told(name)}]"]
         lines[-1] += f"(experiments/{_told(name)}.md)."
         lines += _recorded(experiment, records[name]) if name in records else _missing(experiment)
-        lines += [line for path in _pictures(name) for line in ("", f"![{experiment.title}]({path})")]
+        lines += _pictures(name)
     return "\n".join(lines) + "\n"
 
 
@@ -99,11 +100,11 @@ def _recorded(experiment: Experiment, found: dict[str, Any]) -> list[str]:
     ]
     figures = [Difference(**figure) for figure in found["figures"]]
     if figures:
-        lines += ["", "| where | method | measure | known from | known | ours | |"]
-        lines += ["| --- | --- | --- | --- | ---: | ---: | --- |"]
+        lines += ["", "| where | method | measure | known from | known | ours | difference | |"]
+        lines += ["| --- | --- | --- | --- | ---: | ---: | ---: | --- |"]
     lines += [
         f"| {_cell(d.place)} | {d.method} | {_cell(d.measure)} | {_cell(d.source)} "
-        f"| {d.known:.4g} | {d.ours:.4g} | {d.outcome} |"
+        f"| {d.known:.4g} | {d.ours:.4g} | {d.ours - d.known:+.3g} | {d.outcome} |"
         for d in figures
     ]
     return lines
@@ -115,9 +116,16 @@ def _missing(experiment: Experiment) -> list[str]:
 
 
 def _pictures(name: str) -> list[str]:
+    """Give the pictures of an experiment, whose files begin with its name, captioned as on its page."""
     folder = DOCS / "pictures" / "experiments"
-    names = (name, name.removeprefix("coembed-"))
-    return [f"pictures/experiments/{n}.png" for n in dict.fromkeys(names) if (folder / f"{n}.png").exists()]
+    told = (DOCS / "experiments" / f"{_told(name)}.md").read_text(encoding="utf-8")
+    lines = []
+    for file in sorted(folder.glob(f"{name}*.png"), key=lambda file: (len(file.stem), file.stem)):
+        shown = re.search(rf"!\[([^]]*)\]\(\.\./(pictures/experiments/{re.escape(file.name)})\)", told)
+        if shown is None:
+            raise SystemExit(f"docs/experiments/{_told(name)}.md does not show {file.name}.")
+        lines += ["", f"![{shown[1]}]({shown[2]})"]
+    return lines
 
 
 def _told(name: str) -> str:
