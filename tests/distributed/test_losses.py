@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from functools import partial
 
 import numpy as np
@@ -58,6 +59,22 @@ def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(client, monkeypa
     assert seen["rounds"] > at
     client.wait_for_workers(2, timeout=60)
     assert_allclose(found, expected, rtol=0, atol=1e-13)
+
+
+def test_a_worker_that_dies_is_started_again_whatever_dask_is_set_to():
+    import dask
+
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "0s"}),
+        connect(workers=1, memory="1GB") as client,
+    ):
+        before = set(client.scheduler_info()["workers"])
+        [process] = client.run(os.getpid).values()
+        os.kill(process, signal.SIGKILL)
+        end = time.monotonic() + 60
+        while set(client.scheduler_info()["workers"]) <= before and time.monotonic() < end:
+            time.sleep(0.1)
+        assert len(set(client.scheduler_info()["workers"]) - before) == 1
 
 
 def test_lost_work_is_handed_out_again_a_few_times(client):

@@ -15,6 +15,7 @@ __all__ = ["connect", "current_client"]
 
 _ANSWER_SECONDS = 5
 _START_SECONDS = 120
+_GIVEN_UP_AFTER = "1 day"
 
 
 @contextmanager
@@ -55,6 +56,7 @@ def connect(
         with client:
             yield client
         return
+    from dask import config
     from dask.distributed import LocalCluster
 
     settings: dict[str, Any] = {
@@ -64,6 +66,8 @@ def connect(
     }
     limit = "auto" if memory is None else memory
     with (
+        # A worker that dies is started again; Dask would give up one that is just starting when it looks.
+        config.set({"distributed.deploy.lost-worker-timeout": _GIVEN_UP_AFTER}),
         LocalCluster(n_workers=workers, memory_limit=limit, **settings) as local,
         Client(local, set_as_default=False) as client,
     ):
