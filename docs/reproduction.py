@@ -14,6 +14,7 @@ from typing import Any
 
 from relscape.project.comparison import NEAR, Difference, settings_digest
 from relscape.project.experiments import Experiment, experiments
+from relscape.project.publications import STATES, Item, Publication, publications
 
 DOCS = Path(__file__).parent
 RECORDS = DOCS / "experiments" / "results"
@@ -36,7 +37,9 @@ runs (`python docs/reproduction.py`), which lie in `docs/experiments/results`. T
 explain what is told here in a line, show more, and are where the pictures come from.
 
 Your own run of all is `relscape reproduce all`; it writes such a page to `results/report.md`. Data that is
-not part of relscape is named by the command, with where to get it.
+not part of relscape is named by the command, with where to get it. [Every table and
+figure](#every-table-and-figure) of the publications stands at the end, with what shows it or the data that it
+would take; `relscape reproduce coverage` prints the same.
 """
 
 
@@ -53,6 +56,7 @@ def page() -> str:
         lines[-1] += f"(experiments/{_told(name)}.md)."
         lines += _recorded(experiment, records[name]) if name in records else _missing(experiment)
         lines += _pictures(name)
+    lines += ["", "## Every table and figure", "", *_coverage()]
     return "\n".join(lines) + "\n"
 
 
@@ -84,6 +88,49 @@ def _overview(known: dict[str, Experiment], records: dict[str, Any]) -> list[str
         "as exceeded when ours is better by more than that. The rules that judge claims are in the code."
     )
     return [told, "", rule, "", *lines]
+
+
+def _coverage() -> list[str]:
+    items = [item for publication in publications() for item in publication.items]
+    shown = [item.state for item in items if item.state != "illustration"]
+    counts = ", ".join(f"{shown.count(state)} {told}" for state, told in STATES.items() if state in shown)
+    lines = [
+        f"The {len(items)} numbered tables and figures of the five publications (the thesis repeats the "
+        f"figures of the paper on co-embedding as 3.1 to 3.12): {len(items) - len(shown)} have nothing to "
+        "measure; "
+        f"of the other {len(shown)}, {counts}. *In part* says what is missing.",
+    ]
+    for publication in publications():
+        lines += ["", f"### {publication.reference}", "", *_items(publication)]
+    wanted = dict.fromkeys(data for item in items for data in item.missing)
+    lines += [
+        "",
+        "### Data that is missing",
+        "",
+        "No command reads these, and relscape does not have them:",
+        "",
+    ]
+    return lines + [f"- {data.what}: {data.publisher}." for data in wanted]
+
+
+def _items(publication: Publication) -> list[str]:
+    rows = [
+        f"| {i.number} | {_cell(i.what)} | {STATES[i.state]} | {_linked(i)} | {_cell(i.note)} |"
+        for i in publication.items
+        if i.state != "illustration"
+    ]
+    aside = [item.number for item in publication.items if item.state == "illustration"]
+    lines = ["| | what it shows | | where | |", "| --- | --- | --- | --- | --- |", *rows]
+    return lines + (["", f"Nothing to measure: {', '.join(aside)}."] if aside else [])
+
+
+def _linked(item: Item) -> str:
+    """Link what shows an item, or name the data that this would take."""
+    shown = ", ".join(f"[{name}](#{name})" for name in item.experiments)
+    instead = ", ".join(f"[{name}](#{name})" for name in item.stand_ins)
+    wanted = "; ".join(f"needs {data.what}" for data in item.missing)
+    told = [shown, wanted, f"other data: {instead}" if instead else ""]
+    return _cell("; ".join(part for part in told if part))
 
 
 def _recorded(experiment: Experiment, found: dict[str, Any]) -> list[str]:

@@ -15,6 +15,16 @@ def test_list(relscape):
     assert known["coembed-links"]["claims"].keys() == {"W4", "W5"}
 
 
+def test_what_is_missing_is_named_with_who_has_it(relscape):
+    done = relscape("reproduce", "coverage")
+    assert done.code == 0, done.err
+    assert "figure 12" in done.out
+    assert "- Places2" in done.out
+    assert "MIT." in done.out
+    publications = relscape("reproduce", "coverage", "--json").json["publications"]
+    assert [len(publication["items"]) for publication in publications] == [15, 13, 29, 49, 10]
+
+
 def test_quick_run_tells_and_writes(relscape):
     done = relscape("reproduce", "coembed-cost", "--quick")
     assert done.code == 0, done.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -11,14 +12,17 @@ from relscape.cli.console import next_step, print_json, print_table, say
 from relscape.errors import ParameterError
 from relscape.project.campaign import NO_DATA, PAGE, run_all
 from relscape.project.experiments import experiments
+from relscape.project.publications import STATES, Item, publications
 from relscape.project.report import report_tables, summary, write_results
 from relscape.project.runner import run_experiment
 
 __all__ = ["reproduce"]
 
+_SHOWABLE = STATES.keys() - {"illustration"}
+
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="Name of an experiment, 'all' of them, or 'list'.")],
+    name: Annotated[str, typer.Argument(help="Name of an experiment, 'all', 'list', or 'coverage'.")],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder for the results.", show_default="results/NAME"),
@@ -31,9 +35,13 @@ def reproduce(
     again: Annotated[bool, typer.Option("--again", help="Of all: run also what has results.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result for machines.")] = False,
 ) -> None:
-    """Run a published experiment again and say what was reached."""
-    if name == "list":
-        _list(as_json)
+    """Run a published experiment again and say what was reached.
+
+    'list' tells the experiments; 'coverage' every table and figure of the publications, which
+    experiment shows it, and what data is missing for the others.
+    """
+    if name in ("list", "coverage"):
+        (_list if name == "list" else _coverage)(as_json)
         return
     if name == "all":
         if only:
@@ -83,7 +91,7 @@ def _all(folder: Path, quick: bool, again: bool, as_json: bool) -> None:
         if stage.state == NO_DATA:
             say(f"- {stage.name}: {stage.why}")
     say(f"Wrote {folder / PAGE}.")
-    next_step("relscape reproduce list")
+    next_step("relscape reproduce coverage")
 
 
 def _list(as_json: bool) -> None:
@@ -102,3 +110,30 @@ def _list(as_json: bool) -> None:
         return
     print_table(["name", "what it is", "takes"], [(n, e.title, e.cost) for n, e in known.items()])
     next_step(f"relscape reproduce {next(iter(known))} --quick")
+
+
+def _coverage(as_json: bool) -> None:
+    if as_json:
+        print_json({"publications": [asdict(publication) for publication in publications()]})
+        return
+    for publication in publications():
+        say(publication.reference)
+        rows = [
+            (i.number, i.what, STATES[i.state], _where(i)) for i in publication.items if i.state in _SHOWABLE
+        ]
+        print_table(["", "what it shows", "", "by, or what is missing"], rows)
+    wanted = dict.fromkeys(
+        data for publication in publications() for i in publication.items for data in i.missing
+    )
+    say("Data that is not part of relscape and that no command reads, and who has it:")
+    for data in wanted:
+        say(f"- {data.what}: {data.publisher}.")
+    next_step("relscape reproduce list")
+
+
+def _where(item: Item) -> str:
+    """Name the experiments that show an item, or the data that this would take."""
+    if item.experiments:
+        return ", ".join(item.experiments)
+    wanted = "; ".join(data.what for data in item.missing)
+    return f"{wanted}; on other data: {', '.join(item.stand_ins)}" if item.stand_ins else wanted
