@@ -161,19 +161,28 @@ def test_files_that_may_not_grow(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["map", "pairs.csv"]
 
 
-def test_no_memory_left(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("refused", "told"),
+    [
+        ("raise MemoryError", "out of memory"),
+        ('raise RuntimeError("can\'t start new thread")', "no thread can be started: memory"),
+        ("main.complain = refused; raise MemoryError", "error: out of memory"),  # nor any for a message
+    ],
+)
+def test_no_memory_left(tmp_path: Path, refused: str, told: str) -> None:
     """An allocation that is refused ends with a message; the earlier map stays."""
     (tmp_path / "pairs.csv").write_text(PAIRS)
     assert _relscape(tmp_path, *COEMBED, "-o", "map").returncode == 0
     refuse = (
         "import relscape.solvers.spectral, relscape.models.spectral as models\n"
-        "def refused(*_, **__): raise MemoryError\n"
+        "from relscape.cli import main\n"
+        f"def refused(*_, **__): {refused}\n"
         "models.CorrespondenceAnalysis._embed = refused"
     )
     done = _relscape(tmp_path, *COEMBED, "-o", "map", before=refuse)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert "out of memory" in done.stderr
+    assert told in done.stderr
     assert Map.load(tmp_path / "map").groups == ("doc", "word")
 
 

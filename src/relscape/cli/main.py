@@ -17,6 +17,8 @@ from relscape.errors import RelscapeError, RelscapeWarning
 __all__ = ["app", "run"]
 
 _STOPPED = 130
+_OUT_OF_MEMORY = "out of memory; use a machine with more, a smaller table, or fewer dimensions."
+_LAST_WORDS = f"error: {_OUT_OF_MEMORY}\n".encode()  # made in time
 
 # Typer may bring a copy of click; the base of its complaints about usage is found through its own names.
 _UsageMistake: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
@@ -47,7 +49,12 @@ def _root(
 
 def run(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 bad input, 130 stopped by the user."""
-    sys.exit(_run(arguments))
+    try:
+        code = _run(arguments)
+    except MemoryError:  # not even for a message in colours is there enough
+        os.write(2, _LAST_WORDS)
+        code = 1
+    sys.exit(code)
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -73,8 +80,9 @@ def _run(arguments: list[str] | None) -> int:
         complain("stopped; what was saved before is whole.")
         return _STOPPED
     except Exception as error:
-        if _lacks_memory(error):
-            complain("out of memory; use a machine with more, a smaller table, or fewer dimensions.")
+        shortage = _shortage(error)
+        if shortage:
+            complain(shortage)
             return 1
         if os.environ.get("RELSCAPE_DEBUG"):
             raise
@@ -85,11 +93,16 @@ def _run(arguments: list[str] | None) -> int:
     return 1
 
 
-def _lacks_memory(error: Exception) -> bool:
-    """Tell whether memory was short, be it for a library that could not even be loaded."""
+def _shortage(error: Exception) -> str | None:
+    """Tell whether memory was short, be it for a library that could not even be loaded, or threads."""
+    told = str(error).lower()
+    if isinstance(error, RuntimeError) and "can't start new thread" in told:
+        return "no thread can be started: memory or the number of processes is limited (see 'ulimit -a')."
     if isinstance(error, ImportError):
-        return "failed to map segment" in str(error) or "cannot allocate memory" in str(error).lower()
-    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException"  # DuckDB's
+        short = "failed to map segment" in told or "cannot allocate memory" in told
+    else:
+        short = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException"  # DuckDB's
+    return _OUT_OF_MEMORY if short else None
 
 
 def _command(error: Any) -> str:
