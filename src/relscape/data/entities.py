@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from relscape.data.arrays import plain_array
 from relscape.data.labels import as_field, as_text, check_unique, match, shown_labels
 from relscape.errors import DataError
 from relscape.protocols import AnyArray, TextArray
@@ -52,7 +53,8 @@ class EntitySet:
         fields = {n: as_field(v, f"field {n!r} of kind {self.kind!r}") for n, v in self.fields.items()}
         object.__setattr__(self, "fields", fields)
         if self.features is not None:
-            features = csr_array(self.features) if issparse(self.features) else np.asarray(self.features)
+            features = plain_array(self.features)
+            features = csr_array(features) if issparse(features) else np.asarray(features)
             object.__setattr__(self, "features", features)
         if self.feature_names is not None:
             object.__setattr__(self, "feature_names", as_text(self.feature_names, "feature names"))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 
+from relscape.data.arrays import plain_array
 from relscape.errors import DataError
 from relscape.protocols import FloatArray, IntArray, SparseArray
 
@@ -51,6 +52,7 @@ class Relation:
 
 def relation_matrix(matrix: Any, what: str) -> SparseArray:
     """Bring a dense or sparse matrix of numbers into a sorted sparse array of floats."""
+    matrix = plain_array(matrix)
     if not issparse(matrix):
         matrix = np.asarray(matrix)
     if matrix.ndim != 2:

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit, prange
 from scipy.sparse import csr_array, issparse
 
+from relscape.data.arrays import plain_array
 from relscape.errors import DataError, ParameterError, UnknownNameError
 from relscape.protocols import BoolArray, IntArray, SparseArray
 
@@ -42,6 +43,7 @@ class Pairs(NamedTuple):
 
 def as_relation(R: Any) -> SparseArray:
     """Bring a dense or sparse relation into sorted CSR with positive entries only, without touching it."""
+    R = plain_array(R)
     if not issparse(R):
         R = np.asarray(R)
         if R.ndim != 2:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from relscape.data.arrays import plain_array
 from relscape.errors import DataError, ParameterError
 from relscape.matrix.spread_weights import spread_weights
 from relscape.protocols import BlockedRelation, FloatArray, IntArray, SparseArray
@@ -52,7 +53,7 @@ def given_affinity(W: Any, n: int) -> Affinity:
     if isinstance(W, BlockedRelation):
         there = spread_weights(W, n)
         return Affinity(there, there.total, np.empty(0), np.empty(0), 0.0, np.empty(0))
-    matrix = csr_array(W, dtype=np.float64)
+    matrix = csr_array(plain_array(W), dtype=np.float64)
     if matrix.shape != (n, n):
         raise DataError(f"the affinity has shape {matrix.shape}; {n} × {n} is needed, one row a sample.")
     entries = matrix.tocoo()

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 from scipy.sparse.linalg import aslinearoperator
 from threadpoolctl import threadpool_limits
 
+from relscape.data.arrays import plain_array
 from relscape.data.labels import as_text
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Group, Map, Neighbor
@@ -231,6 +232,7 @@ def _as_map(given: Any) -> Map:
 
 
 def _features(X: Any) -> Any:
+    X = plain_array(X)
     points: Any = csr_array(X, dtype=np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
     if points.ndim != 2:
         raise DataError(f"X has shape {points.shape}; expected a table of samples by features.")

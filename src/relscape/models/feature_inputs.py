@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import validate_data
 
 from relscape.data import EntitySet, RelationalData
+from relscape.data.arrays import plain_array
 from relscape.data.frames import WideTable, arrow_table, wide_table
 from relscape.data.labels import as_text
 from relscape.errors import DataError, RelscapeWarning
@@ -167,7 +168,7 @@ def _read_table(estimator: Any, X: Any, reset: bool) -> tuple[Features, WideTabl
         else:
             X = X[:, wide.positions]
         _refuse_blanks(X)
-    matrix = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+    matrix = validate_data(estimator, plain_array(X), reset=reset, accept_sparse="csr", dtype=np.float64)
     return _in_double(matrix), wide
 
 

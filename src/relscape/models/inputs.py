@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from relscape.data import EntitySet, RelationalData
+from relscape.data.arrays import plain_array
 from relscape.data.frames import WideTable, wide_table
 from relscape.data.labels import as_text, match
 from relscape.errors import DataError, RelscapeWarning, listing
@@ -111,7 +112,7 @@ def _read_array(estimator: BaseEstimator, X: Any, reset: bool) -> tuple[AnyArray
         X = X.iloc[:, wide.positions] if hasattr(X, "iloc") else X[:, wide.positions]
     matrix = validate_data(
         estimator,
-        X,
+        plain_array(X),
         reset=reset,
         accept_sparse="csr",
         dtype=[np.float64, np.float32],
@@ -126,6 +127,7 @@ def _read_columns(X: Any, height: int) -> tuple[AnyArray, TextArray | None]:
     if hasattr(X, "__arrow_c_stream__"):
         wide = wide_table(X)
         X, names = wide.matrix, wide.column_ids
+    X = plain_array(X)
     matrix = csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != height:
         raise DataError(

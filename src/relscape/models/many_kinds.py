@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from relscape.data import EntitySet, RelationalData
+from relscape.data.arrays import plain_array
 from relscape.data.frames import wide_table
 from relscape.errors import DataError, UnknownNameError
 from relscape.maps import Map
@@ -171,6 +172,7 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
         if hasattr(counts, "__arrow_c_stream__"):
             wide = wide_table(counts)
             counts = matched(csr_array(wide.matrix), wide.column_ids, self.entities_[other])
+        counts = plain_array(counts)
         matrix = csr_array(
             counts if issparse(counts) else np.atleast_2d(np.asarray(counts, dtype=np.float64))
         )

@@ -11,8 +11,9 @@ import numpy as np
 from scipy.sparse import issparse
 
 from relscape.data import EntitySet, RelationalData
+from relscape.data.arrays import plain_array
 from relscape.data.frames import wide_table
-from relscape.data.labels import as_text, match
+from relscape.data.labels import as_text, check_unique, match
 from relscape.data.relation import relation_matrix
 from relscape.errors import DataError
 from relscape.protocols import AnyArray, FloatArray, IntArray, RelationOperator, TextArray
@@ -152,6 +153,7 @@ def _raw(key: Any, table: Any) -> _Raw:
     if isinstance(key, str) or not isinstance(key, Sequence) or len(key) < 2:
         raise DataError(f"the key {key!r} names no relation: give a tuple of kinds, such as ('doc', 'word').")
     kinds = tuple(str(kind) for kind in key)
+    table = plain_array(table)
     if isinstance(table, RelationOperator) and not issparse(table):
         return _raw_operator(kinds, table)
     if len(kinds) == 2 and not isinstance(table, tuple):
@@ -186,13 +188,16 @@ def _raw_pairs(kinds: Key, table: Any) -> _Raw:
     if hasattr(table, "__arrow_c_stream__"):
         wide = wide_table(table)
         table, ids = wide.matrix, [wide.row_ids, wide.column_ids]
+        for kind, names in zip(kinds, ids, strict=True):
+            if names is not None:
+                check_unique(names, f"kind {kind!r}")
     entries = relation_matrix(table, named(kinds)).tocoo()
     return _Raw(kinds, np.column_stack(entries.coords), entries.data, entries.shape, ids)
 
 
 def _raw_cells(kinds: Key, table: tuple[Any, ...]) -> _Raw:
     """Take ``(indices, counts)``, a row of indices a cell, or a column of indices a kind and then counts."""
-    parts = [np.asarray(part) for part in table]
+    parts = [np.asarray(plain_array(part)) for part in table]
     expected = (
         f"(indices, counts) with indices of shape (cells, {len(kinds)}), or {len(kinds)} columns and counts"
     )

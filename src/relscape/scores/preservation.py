@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from relscape.data.arrays import plain_array
 from relscape.data.cohorts import Cohorts
 from relscape.errors import DataError, UnknownNameError
 from relscape.matrix.mutual_pairs import check_count
@@ -136,6 +137,7 @@ def neighbor_preservation_chance(y: Any, k: int | None = None) -> float:
 
 def _features(X: Any) -> Any:
     """Check the original samples: a dense table, or a sparse one in rows."""
+    X = plain_array(X)
     points: Any = csr_array(X, dtype=np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
     if points.ndim != 2:
         raise DataError(f"X has shape {points.shape}; expected a table of samples by features.")
