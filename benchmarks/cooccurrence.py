@@ -219,7 +219,8 @@ def main() -> None:
     show("code evaluation: 20,000 × 5,000, q = 2, model CM", rows, "relscape")
     for peer in ("plain numpy, whole arrays", "plain numpy, blocks of 500 rows"):
         ratio = rows[peer].wall / rows["relscape"].wall
-        judge(f"CODE value and gradient, beside {peer}", ratio, 10, "× as fast", at_least=True)
+        judge(f"CODE value and gradient, beside {peer}", ratio)
+    judge("CODE value and gradient, memory", rows["relscape"].memory_mb / (8e-6 * SHAPE[0] * SHAPE[1]))
     try:
         counts = newsgroups()
     except StorageError as error:

@@ -5,6 +5,7 @@ python docs/check_links.py docs/_build/html
 
 from __future__ import annotations
 
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,11 +17,23 @@ FETCHED = {
     "link": ("href",),
     "iframe": ("src",),
     "source": ("src", "srcset"),
-    "video": ("src",),
+    "video": ("src", "poster"),
     "audio": ("src",),
+    "track": ("src",),
     "object": ("data",),
     "embed": ("src",),
+    "input": ("src",),
+    "image": ("href", "xlink:href"),
+    "use": ("href", "xlink:href"),
+    "base": ("href",),
+    "body": ("background",),
 }
+OUTSIDE = r"((?:https?:)?//[^\s'\")]+)"
+IN_STYLES = re.compile(rf"(?:url\(\s*['\"]?|@import\s+['\"]){OUTSIDE}", re.IGNORECASE)
+IN_SCRIPTS = re.compile(
+    r"(?:\b(?:fetch|import|importScripts|WebSocket|sendBeacon)\s*\(\s*|\.src\s*=\s*)['\"]" + OUTSIDE
+)
+IN_REFRESH = re.compile(rf"url\s*=\s*['\"]?{OUTSIDE}", re.IGNORECASE)
 
 
 class Page(HTMLParser):
@@ -31,24 +44,46 @@ class Page(HTMLParser):
         self.fetched: list[str] = []
         self.links: list[str] = []
         self.anchors: set[str] = set()
+        self._inside = ""
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note what the tag refers to."""
-        given = dict(attrs)
-        self.fetched += [value for name in FETCHED.get(tag, ()) if (value := given.get(name))]
+        given = {name: value or "" for name, value in attrs}
+        self._inside = tag
+        for name in FETCHED.get(tag, ()):
+            parts = given.get(name, "").split(",") if name == "srcset" else [given.get(name, "")]
+            self.fetched += [part.split()[0] for part in parts if part.strip()]
+        self.fetched += IN_STYLES.findall(given.get("style", ""))
+        if tag == "meta" and given.get("http-equiv", "").lower() == "refresh":
+            self.fetched += IN_REFRESH.findall(given.get("content", ""))
         if tag == "a" and given.get("href"):
-            self.links.append(str(given["href"]))
-        self.anchors |= {str(given[name]) for name in ("id", "name") if given.get(name)}
+            self.links.append(given["href"])
+        self.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
+
+    def handle_data(self, data: str) -> None:
+        """Note what a style or script of the page's own refers to."""
+        self.fetched += fetched_by(data, {"style": ".css", "script": ".js"}.get(self._inside, ""))
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002
+        """Be outside of styles and scripts again."""
+        self._inside = ""
+
+
+def fetched_by(text: str, ending: str) -> list[str]:
+    """Name the addresses outside that a style sheet or a script fetches, by what is written in it."""
+    pattern = {".css": IN_STYLES, ".js": IN_SCRIPTS}.get(ending)
+    return pattern.findall(text) if pattern else []
 
 
 def problems(site: Path) -> list[str]:
     """List everything fetched from outside and every link that leads nowhere."""
     pages = {path.resolve(): Page(path) for path in sorted(site.rglob("*.html"))}
     found = [
-        f"{sheet.name} fetches something from outside"
-        for sheet in sorted(site.rglob("*.css"))
-        if any(mark in sheet.read_text(encoding="utf-8") for mark in ("url(http", 'url("http', "url(//"))
+        f"{path.relative_to(site)} fetches {url}"
+        for path in sorted(site.rglob("*"))
+        if path.suffix in (".css", ".js")
+        for url in fetched_by(path.read_text(encoding="utf-8"), path.suffix)
     ]
     for path, page in pages.items():
         name = path.relative_to(site.resolve())

@@ -125,12 +125,36 @@ def test_link_checker_finds_what_is_wrong(tmp_path):
     )
     (tmp_path / "d.css").write_text('@import url("https://fonts.example/f.css");')
     assert problems(tmp_path) == [
-        "d.css fetches something from outside",
+        "d.css fetches https://fonts.example/f.css",
         "c.html fetches https://cdn.example/x.js",
         "c.html fetches //fonts.example/f.css",
         "c.html links to gone.html, which is not there",
         "c.html links to b.html#nowhere, which is not there",
     ]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<style>@import "https://x.example/f.css";</style>',
+        "<style>p { background: url('//x.example/p.png') }</style>",
+        '<p style="background: url(https://x.example/p.png)">a</p>',
+        '<script>fetch("https://x.example/data")</script>',
+        '<script>const s = document.createElement("script"); s.src = "https://x.example/s.js"</script>',
+        '<script>import("https://x.example/m.js")</script>',
+        '<img srcset="own.png 1x, https://x.example/p.png 2x">',
+        '<video poster="https://x.example/p.png"></video>',
+        '<svg><use href="https://x.example/s.svg#a"/><image xlink:href="own.png"/></svg>',
+        '<base href="https://x.example/">',
+        '<meta http-equiv="refresh" content="0; url=https://x.example/">',
+        '<input type="image" src="https://x.example/p.png">',
+    ],
+)
+def test_link_checker_sees_every_way_to_fetch(tmp_path, page):
+    problems = script("check_links").problems
+    (tmp_path / "a.html").write_text(f'{page}<p>read https://x.example or <a href="https://x.org">x</a></p>')
+    (found,) = problems(tmp_path)
+    assert "x.example" in found
 
 
 def test_built_pages_are_whole_and_fetch_nothing(tmp_path):

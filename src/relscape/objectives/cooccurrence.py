@@ -238,11 +238,11 @@ def _check_mass(side: str, sums: FloatArray) -> None:
 
 
 def _check_even(sums: FloatArray) -> None:
-    least, most = int(sums.argmin()), int(sums.argmax())
-    if sums[least] * _LARGEST_RATIO < sums[most]:
+    least, most = sums.min(), sums.max()
+    if least * _LARGEST_RATIO < most:
         raise DataError(
-            f"row {least} sums to {sums[least]:.3g} and row {most} to {sums[most]:.3g}: too far apart for "
-            "equal weights. Divide each row by its sum first, or leave out those with next to nothing."
+            f"the sums of rows lie between {least:.3g} and {most:.3g}: too far apart for equal weights. "
+            "Divide each row by its sum first, or leave out those with next to nothing."
         )
 
 
