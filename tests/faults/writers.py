@@ -51,13 +51,6 @@ def _model(path: Path) -> Any:
     return {name: np.asarray(rows).tolist() for name, rows in load_model(path).params_.items()}
 
 
-def _training(path: Path) -> Any:
-    """A training: its model, or the checkpoint that it can go on from."""
-    if (path / "model.json").exists():
-        return _model(path)
-    return "under way" if load_model(path / "checkpoint").params_ else None
-
-
 def _file(path: Path) -> bytes:
     return path.read_bytes()
 
@@ -67,15 +60,13 @@ def files_of(path: Path) -> dict[str, bytes]:
     return {str(p.relative_to(path)): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
 
 
-def _trials(path: Path) -> str:
-    """The trials of a grid that are done, each whole."""
-    for trial in path.glob("trial-*.json"):
-        assert json.loads(trial.read_text())["trial"]
-    return "whole"
-
-
 class Parts(dict[str, Any]):
     """Results of which each is whole, the old or the new one, whatever the others are."""
+
+
+def _trials(path: Path) -> Parts:
+    """The trials of a grid that are done, each whole; earlier ones stay where a new grid is tried."""
+    return Parts({trial.name: json.loads(trial.read_text()) for trial in path.glob("trial-*.json")})
 
 
 def _study(path: Path) -> Parts:
@@ -94,10 +85,10 @@ def _experiment(path: Path) -> str:
 
 
 def is_one_of(found: Any, old: Any, new: Any) -> bool:
-    """Tell whether a result is the old or the new one, or a training that can go on."""
+    """Tell whether a result is the old or the new one."""
     if isinstance(found, Parts):
-        return all(found[name] in (old[name], new[name]) for name in old)
-    return found in (old, new, "under way")
+        return all(name in found and found[name] in (old[name], new[name]) for name in old)
+    return found in (old, new)
 
 
 @dataclass(frozen=True)
@@ -140,8 +131,8 @@ COMMANDS = [
     ),
     Command("project", ("project", "-o", "out"), ("project", "-o", "out", "-k", 1), "out", _map),
     Command("network fit", (*FIT, "-m", "contents"), (*FIT, "-m", "links", "-k", 2), "out", _map),
-    Command("kg train", TRAIN, (*TRAIN, "--seed", 3), "kg", _training),
-    Command("kg resume", TRAIN, ("kg", "resume", "kg", "--epochs", 6), "kg", _training),
+    Command("kg train", TRAIN, (*TRAIN, "--seed", 3), "kg", _model),
+    Command("kg resume", TRAIN, ("kg", "resume", "kg", "--epochs", 6), "kg", _model),
     Command("kg tune", (*_TUNE, "margin=1,2"), (*_TUNE, "margin=1,3"), "out", _trials),
     Command(
         "kg export",
