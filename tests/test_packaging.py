@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,19 +15,50 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """Build the wheel as pip does, without the explorer's page, which has tests of its own."""
+WITHOUT_PAGE = {"RELSCAPE_SKIP_WEB": "1"}  # of the explorer, which has tests of its own
+
+
+def built(kind: str, folder: Path) -> Path:
+    """Build a distribution as pip does."""
     pytest.importorskip("hatchling")
-    folder = tmp_path_factory.mktemp("dist")
     subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)],
         cwd=ROOT,
-        env={**os.environ, "RELSCAPE_SKIP_WEB": "1"},
+        env={**os.environ, **WITHOUT_PAGE},
         capture_output=True,
         check=True,
     )
-    return next(folder.glob("*.whl"))
+    (distribution,) = folder.iterdir()
+    return distribution
+
+
+def installed(distribution: Path, target: Path, *options: str) -> Callable[..., str]:
+    """Install a distribution alone; gives a function that runs Python with it, outside the sources."""
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", *options]
+    environment = {**os.environ, **WITHOUT_PAGE, "PYTHONPATH": str(target)}
+    subprocess.run(
+        [*pip, "--target", str(target), str(distribution)], env=environment, check=True, capture_output=True
+    )
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=target.parent,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert str(target) in run("-c", "import relscape; print(relscape.__file__)")
+    return run
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    return built("wheel", tmp_path_factory.mktemp("dist"))
 
 
 def test_wheel_holds_what_it_needs(wheel):
@@ -50,36 +83,23 @@ def test_wheel_says_what_it_is(wheel):
 
 
 def test_installed_wheel_runs_outside_the_sources(wheel, tmp_path):
-    target = tmp_path / "site"
-    install = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-deps",
-        "--no-index",
-        "--target",
-        str(target),
-    ]
-    subprocess.run([*install, str(wheel)], check=True, capture_output=True)
-    environment = {**os.environ, "PYTHONPATH": str(target)}
-
-    def run(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    assert str(target) in run("-c", "import relscape; print(relscape.__file__)")
+    run = installed(wheel, tmp_path / "site")
     assert run("-m", "relscape", "--version").startswith("relscape ")
     assert "coembed-links" in run("-m", "relscape", "reproduce", "list", "--json")
     (tmp_path / "t.csv").write_text("guest,dish\nAda,ramen\nBen,sushi\nAda,sushi\nCleo,ramen\nCleo,pizza\n")
     run("-m", "relscape", "coembed", "t.csv", "--rows", "guest", "--columns", "dish", "-k", "1", "-o", "m")
     assert (tmp_path / "m" / "map.json").is_file()
+
+
+def test_source_distribution_holds_all_and_installs(tmp_path):
+    (tmp_path / "dist").mkdir()
+    source = built("sdist", tmp_path / "dist")
+    with tarfile.open(source) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    for needed in ("pyproject.toml", "hatch_build.py", "Makefile", "web/package-lock.json", "docs/start.md"):
+        assert needed in held
+    sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / "src").rglob("*.py")}
+    assert sources <= held
+    assert not [name for name in held if "node_modules" in name or name.startswith(".venv")]
+    run = installed(source, tmp_path / "site", "--no-build-isolation")
+    assert run("-m", "relscape", "--version").startswith("relscape ")
