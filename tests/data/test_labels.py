@@ -100,6 +100,7 @@ def test_check_unique_says_where_an_id_repeats() -> None:
         ([(10, 1), (9, 1)], ["(10, 1)", "(9, 1)"], [0, 1]),
         ([uuid.UUID(int=2), uuid.UUID(int=1)], [str(uuid.UUID(int=1)), str(uuid.UUID(int=2))], [1, 0]),
         (pa.array([[2], [1]]), ["[1]", "[2]"], [1, 0]),
+        ([np.datetime64("2024-02-01"), datetime.date(2023, 1, 1)], ["2023-01-01", "2024-02-01"], [1, 0]),
     ],
 )
 def test_number_sorts_before_it_numbers(values: Any, names: list[str], codes: list[int]) -> None:

@@ -181,7 +181,7 @@ def _column_of_objects(values: Any) -> Any:
         if {type(item) for item in items} <= {int, type(None)}:
             with contextlib.suppress(pa.ArrowInvalid):
                 return pa.array(items, _WIDE_INTEGERS)
-    except (pa.ArrowException, UnicodeError):
+    except (pa.ArrowException, UnicodeError, TypeError):
         pass
     missing = np.array([_is_missing(value) for value in values], dtype=bool)
     text = as_text(["" if gone else value for value, gone in zip(values, missing, strict=True)])
