@@ -11,15 +11,25 @@ import pytest
 from relscape.data import EntitySet, Relation, RelationalData
 from relscape.errors import StorageError, UnknownNameError
 from relscape.models.registry import METHODS
+from relscape.project.coembedding_tools import count_of
 from relscape.project.experiments import Claim, Experiment, experiment, experiments
 from relscape.project.fitting import coembeddings, placed
 from relscape.project.outcome import Findings
+from relscape.project.pictures import TwoKinds, two_kind_maps
 from relscape.project.report import report_tables, write_results
 from relscape.project.runner import PROCEDURES, Run, run_experiment
 from relscape.project.samples import sampled_text, themed_relation
-from relscape.project.verdicts import RULES, judged
+from relscape.project.verdicts import CA, RULES, judged
 
-NAMES = ["coembed-cost", "coembed-links", "coembed-neighbourhoods", "coembed-synthetic", "coembed-text"]
+NAMES = [
+    "coembed-cost",
+    "coembed-link-neighbourhoods",
+    "coembed-links",
+    "coembed-neighbourhoods",
+    "coembed-public",
+    "coembed-synthetic",
+    "coembed-text",
+]
 
 
 def test_every_experiment_can_be_read_and_judged():
@@ -29,8 +39,8 @@ def test_every_experiment_can_be_read_and_judged():
         assert entry.procedure in PROCEDURES
         assert set(entry.quick) <= {*entry.settings, "methods"}
         assert all(claim.name in RULES for claim in entry.claims)
-    claimed = sorted(claim.name for entry in known.values() for claim in entry.claims)
-    assert claimed == [f"W{number}" for number in range(1, 8)]
+    claimed = {claim.name for entry in known.values() for claim in entry.claims}
+    assert claimed == {f"W{number}" for number in range(1, 9)}
 
 
 def test_unknown_experiment_names_the_nearest():
@@ -71,6 +81,26 @@ def test_quick_links(data_dir):
     table = report_tables(run)[0]
     assert table.headers[:2] == ["set", "axes"]
     assert [row[2] for row in table.rows] == ["ours", "check"]  # the figures of the check stand beside ours
+    assert set(run.findings.pictures) == {"by_axes", "maps_cora"}
+    titles = [panel.get_title() for panel in run.findings.pictures["maps_cora"].axes]
+    assert titles[:2] == ["mutual", "ca"]  # LSI's map is not published
+
+
+def test_quick_link_neighbourhoods(data_dir):
+    run = run_experiment("coembed-link-neighbourhoods", quick=True)
+    assert [record["neighbourhood"] for record in run.findings.records] == ["5", "100 %"]
+    assert (
+        run.findings.records[1]["chosen"].items() >= CA.items()
+    )  # nothing chooses, so the search returns CA
+    lines = run.findings.pictures["by_axes"].axes[0].get_lines()
+    assert [line.get_label() for line in lines] == ["5", "100 %"]
+    assert "maps_citeseer" in run.findings.pictures
+
+
+def test_quick_public_shapes(data_dir):
+    run = run_experiment("coembed-public", quick=True)
+    assert {record["set"] for record in run.findings.records} == {"compound"}
+    assert "overview" in run.findings.pictures
 
 
 def test_quick_text(data_dir):
@@ -83,6 +113,24 @@ def test_without_data_it_says_where_to_get_it(monkeypatch):
     monkeypatch.delenv("RELSCAPE_DATA", raising=False)
     with pytest.raises(StorageError, match=r"(?s)cora.*RELSCAPE_DATA.*datasets convert cora"):
         run_experiment("coembed-links", quick=True)
+    with pytest.raises(StorageError, match=r"(?s)citeseer.*RELSCAPE_DATA"):
+        run_experiment("coembed-link-neighbourhoods", quick=True)
+    with pytest.raises(StorageError, match=r"(?s)shapes2d.*RELSCAPE_DATA"):
+        run_experiment("coembed-public", quick=True)
+
+
+def test_maps_of_two_kinds_show_refusals_and_name_every_class(rng):
+    points, classes = rng.normal(size=(20, 2)), np.array(list("ab") * 10, dtype=object)
+    drawn = {
+        "ca": TwoKinds(points, classes, points[:5], np.array(list("ccccc"), dtype=object)),
+        "acas": TwoKinds(None, classes, None, classes),
+    }
+    figure = two_kind_maps(drawn)
+    kept, refused, legend = figure.axes[:3]
+    assert [len(cloud.get_offsets()) for cloud in kept.collections] == [5, 20]
+    assert [text.get_text() for text in refused.texts] == ["refused"]
+    named = [text.get_text() for text in legend.get_legend().get_texts()]
+    assert named == ["a", "b", "c", "row", "column"]
 
 
 def record(name, method, refusal="", **values):
@@ -110,6 +158,11 @@ def test_shapes_need_most_sets():
     kernels = verdict("W2", [*won, *(shape_record(name, "mkpe", 0.9) for name in "abc")])
     assert kernels.outcome == "reached"
     assert kernels.why.startswith("highest Γ on 3 of 3 sets (a, b, c); lowest Γ on 0 of 3 sets")
+
+
+@pytest.mark.parametrize(("size", "count"), [("7", 7), ("50 %", 20), ("all but 10", 31), ("all but 50", 1)])
+def test_sizes_of_neighbourhoods_are_read(size, count):
+    assert count_of(size, 41) == count
 
 
 def test_links_need_likeness_and_a_lead():
@@ -146,6 +199,25 @@ def test_neighbourhoods_must_be_alike_and_all_of_them_worst():
     assert verdict("W3", run(0.2, 0.25, 0.9), ("set", "neighbourhood")).outcome == "reached"
     assert verdict("W3", run(0.2, 0.6, 0.9), ("set", "neighbourhood")).outcome == "not reached"
     assert verdict("W3", run(0.2, 0.25, 0.1), ("set", "neighbourhood")).outcome == "not reached"
+    but_ten = record("a", "mutual", neighbourhood="all but 10", **{"Γ lost share": 0.8})
+    assert verdict("W3", [*run(0.2, 0.25, 0.9), but_ten], ("set", "neighbourhood")).outcome == "reached"
+
+
+def test_neighbourhoods_on_links_are_judged_by_ranks_and_errors():
+    def run(*ranks):
+        return [
+            record(
+                "a", "mutual", neighbourhood=size, axes=axes, **{"mean rank": rank, "1-NN error": rank / 100}
+            )
+            for size, at in zip(("5", "10", "50 %", "100 %"), ranks, strict=True)
+            for axes, rank in enumerate(at)
+        ]
+
+    reached = verdict("W8", run((10, 8), (10, 9), (9, 9.5), (12, 9.2)))
+    assert reached.outcome == "not reached"  # half of all is worst as often as all
+    assert "worst at 2 points with 50 %, 2 points with 100 %" in reached.why
+    assert verdict("W8", run((10, 8), (10, 9), (9, 9), (12, 9.2))).outcome == "reached"
+    assert verdict("W8", run((10, 8), (11, 9), (9, 9), (12, 9.2))).outcome == "not reached"
 
 
 def test_tables_set_foreign_figures_beside_ours():

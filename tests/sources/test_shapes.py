@@ -10,7 +10,7 @@ import pytest
 from relscape import datasets
 from relscape.errors import UnknownNameError
 from relscape.scores import gamma_loss
-from relscape.sources.shapes import SHAPES, gaussian_relation, make_shape
+from relscape.sources.shapes import SHAPES, deal_shape, gaussian_relation, make_shape
 
 NAMES = ("dots", "circles", "r15", "target", "rface", "2dnormals", "compound", "ring")
 
@@ -85,3 +85,24 @@ def test_relational_data_keeps_clusters():
 def test_unknown_shape_names_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'circles'"):
         make_shape("circle")
+
+
+def test_labelled_points_are_dealt_by_whole_clusters_but_the_mixed(rng):
+    points = rng.normal(size=(60, 2))
+    labels = np.repeat(np.array(["10", "9", "2", "1"], dtype=object), 15)
+    shape = deal_shape("four", points, labels, ["9"], 0)
+    assert [(name, (shape.row_labels == name).sum()) for name in ("1", "9", "10")] == [
+        ("1", 15),
+        ("9", 7),
+        ("10", 15),
+    ]
+    assert [(name, (shape.column_labels == name).sum()) for name in ("2", "9")] == [("2", 15), ("9", 8)]
+    dealt = np.vstack([shape.row_points, shape.column_points])
+    named = np.concatenate([shape.row_labels, shape.column_labels])
+    for name in "9", "2":
+        assert set(map(tuple, dealt[named == name])) == set(map(tuple, points[labels == name]))
+    assert gamma_loss(shape.relation, shape.row_points, shape.column_points) == 0
+    other = deal_shape("four", points, labels, ["9"], 1)
+    assert not np.array_equal(other.row_points, shape.row_points)
+    with pytest.raises(UnknownNameError, match="cluster '3'"):
+        deal_shape("four", points, labels, ["3"], 0)

@@ -1,52 +1,69 @@
-"""The experiments on co-embedding: what is fitted to what, and how it is scored."""
+"""The experiments on co-embedding of shapes and texts, and their cost: what is fitted to what, how scored."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from relscape import datasets, progress
-from relscape.errors import StorageError
 from relscape.maps.align import procrustes
-from relscape.matrix.geodesic import link_relation
-from relscape.project import pictures
+from relscape.project import coembedding_links, pictures
+from relscape.project.coembedding_tools import (
+    LOSS,
+    RANK,
+    SHAPE_ERROR,
+    WORDS,
+    Settings,
+    count_of,
+    options_of,
+    present,
+)
 from relscape.project.fitting import Placement, coembeddings, placed
 from relscape.project.outcome import Findings, Record
 from relscape.project.samples import sampled_text, themed_relation
-from relscape.scores import class_word_error, gamma_terms, mean_rank, one_nn_errors
-from relscape.sources.shapes import Shape
+from relscape.scores import class_word_error, gamma_terms, mean_rank
+from relscape.sources.shapes import Shape, deal_shape
 
 __all__ = ["PROCEDURES"]
 
-Settings = Mapping[str, Any]
-LOSS, RANK, SHAPE_ERROR, NEAREST, WORDS, CPU = (
-    "Γ lost share",
-    "mean rank",
-    "Procrustes error",
-    "1-NN error",
-    "class-word error",
-    "CPU seconds",
-)
+CPU = "CPU seconds"
 
 
 def synthetic(settings: Settings) -> Findings:
     """Find eight shapes again by every method, in two dimensions."""
-    findings = Findings(("set",), (LOSS, RANK, SHAPE_ERROR))
+    shapes = [datasets.make_shape(name, settings["random_state"]) for name in settings["shapes"]]
+    return _found_again(shapes, settings, [])
+
+
+def public(settings: Settings) -> Findings:
+    """Find shapes again whose points are public; the settings name the clusters that are split."""
+    findings = Findings(("set",), ())
+    shapes = []
+    for name, mixed in settings["shapes"].items():
+        data = present(findings, partial(datasets.load_shapes2d, name))
+        if data is not None:
+            shapes.append(deal_shape(name, data.points, data.labels, mixed, settings["random_state"]))
+    return _found_again(shapes, settings, findings.notes)
+
+
+def _found_again(shapes: Sequence[Shape], settings: Settings, notes: list[str]) -> Findings:
+    """Fit every method to the relation of every shape, score it and bring it over the truth."""
+    findings = Findings(("set",), (LOSS, RANK, SHAPE_ERROR), notes=notes)
     methods = coembeddings(settings.get("methods"))
     drawn: dict[str, dict[str, Any]] = {}
-    with progress.task("finding shapes again", len(settings["shapes"]) * len(methods)) as task:
-        for name in settings["shapes"]:
-            shape = datasets.make_shape(name, settings["random_state"])
-            drawn[name] = {"truth": (shape.row_points, shape.column_points)}
+    with progress.task("finding shapes again", len(shapes) * len(methods)) as task:
+        for shape in shapes:
+            drawn[shape.name] = {"truth": (shape.row_points, shape.column_points)}
             for method in methods:
-                placement = placed(method, shape.relation, 2, **_options(settings, method))
+                placement = placed(method, shape.relation, 2, **options_of(settings, method))
                 scores, moved = _shape_scores(shape, placement, settings["neighbours"])
-                findings.add({"set": name}, placement, scores)
-                drawn[name][method] = moved
+                findings.add({"set": shape.name}, placement, scores)
+                drawn[shape.name][method] = moved
                 task.advance()
-    findings.pictures = pictures.shape_pictures(drawn)
+    findings.pictures = pictures.shape_pictures(drawn) if drawn else {}
     return findings
 
 
@@ -60,47 +77,14 @@ def neighbourhoods(settings: Settings) -> Findings:
             shape = datasets.make_shape(name, settings["random_state"])
             drawn[name] = {"truth": (shape.row_points, shape.column_points)}
             for size in sizes:
-                k_rows, k_columns = (_count(size, side) for side in shape.relation.shape)
-                options = {**_options(settings, "mutual"), "k_rows": k_rows, "k_columns": k_columns}
+                k_rows, k_columns = (count_of(size, side) for side in shape.relation.shape)
+                options = {**options_of(settings, "mutual"), "k_rows": k_rows, "k_columns": k_columns}
                 placement = placed("mutual", shape.relation, 2, **options)
                 scores, moved = _shape_scores(shape, placement, settings["neighbours"])
                 findings.add({"set": name, "neighbourhood": size}, placement, scores)
                 drawn[name][size] = moved
                 task.advance()
     findings.pictures = {"overview": pictures.shape_grid(drawn)}
-    return findings
-
-
-def links(settings: Settings) -> Findings:
-    """Map citation networks through steps between papers."""
-    findings = Findings(("set", "axes"), (RANK, NEAREST, LOSS))
-    methods, dimensions = coembeddings(settings.get("methods")), settings["dimensions"]
-    loaders = {"cora": datasets.load_cora, "citeseer": datasets.load_citeseer}
-    for name in settings["sets"]:
-        data = _present(findings, loaders[name])
-        if data is None:
-            continue
-        classes = data.entities["doc"].fields["class"]
-        made = link_relation(data.matrix("links"), classes, settings["row_share"], settings["random_state"])
-        row_y, column_y = classes[made.rows], classes[made.columns]
-        with progress.task(f"mapping {name}", len(methods) * len(dimensions)) as task:
-            for k in dimensions:
-                for method in methods:
-                    placement = placed(method, made.matrix, k, **_options(settings, method))
-                    scores: Record = {}
-                    if placement.rows is not None:
-                        both = placement.rows, placement.columns
-                        errors = one_nn_errors(*both, row_y, column_y, settings["random_state"])
-                        scores = {
-                            RANK: mean_rank(made.matrix, *both),
-                            NEAREST: errors.pooled,
-                            "1-NN error, rows": errors.rows,
-                            "1-NN error, columns": errors.columns,
-                            LOSS: _lost(made.matrix, placement, settings["neighbours"]),
-                        }
-                    findings.add({"set": name, "axes": k}, placement, scores)
-                    task.advance()
-    findings.pictures = pictures.curves(findings, "axes", (RANK, NEAREST))
     return findings
 
 
@@ -114,7 +98,7 @@ def text(settings: Settings) -> Findings:
     }
     methods, usual = coembeddings(settings.get("methods")), settings["words_a_class"]
     for name, chosen in settings["sets"].items():
-        data = _present(findings, loaders[name])
+        data = present(findings, loaders[name])
         if data is None:
             continue
         counts, y = sampled_text(data, chosen, settings["random_state"])
@@ -124,7 +108,7 @@ def text(settings: Settings) -> Findings:
         with progress.task(f"choosing words of {name}", len(plan) * len(methods)) as task:
             for k, sizes in plan.items():
                 for method in methods:
-                    placement = placed(method, counts, k, **_options(settings, method))
+                    placement = placed(method, counts, k, **options_of(settings, method))
                     for words in sizes:
                         scores = {} if placement.rows is None else {
                             WORDS: class_word_error(
@@ -147,13 +131,13 @@ def cost(settings: Settings) -> Findings:
     plan = [("more things", size, settings["size_dimensions"]) for size in settings["sizes"]]
     plan += [("more axes", n, k) for k in settings["dimensions"]]
     for method in methods:  # compiled code is made before anything is timed
-        placed(method, themed_relation(60, 5, 0), 2, **{**_options(settings, method), "max_evaluations": 2})
+        placed(method, themed_relation(60, 5, 0), 2, **{**options_of(settings, method), "max_evaluations": 2})
     with progress.task("timing", len(plan) * len(methods)) as task:
         for what, size, k in plan:
             relation = themed_relation(size, settings["themes"], settings["random_state"])
             for method in methods:
                 place = {"set": what, "size": size, "axes": k}
-                findings.add(place, placed(method, relation, k, **_options(settings, method)), {})
+                findings.add(place, placed(method, relation, k, **options_of(settings, method)), {})
                 task.advance()
     findings.pictures = {
         **pictures.curves(findings, "size", (CPU,), {"set": "more things"}, logarithmic=True),
@@ -164,38 +148,12 @@ def cost(settings: Settings) -> Findings:
 
 PROCEDURES: Mapping[str, Callable[[Settings], Findings]] = {
     "synthetic": synthetic,
+    "public": public,
     "neighbourhoods": neighbourhoods,
-    "links": links,
+    **coembedding_links.PROCEDURES,
     "text": text,
     "cost": cost,
 }
-
-
-def _options(settings: Settings, method: str) -> dict[str, Any]:
-    """Gather what is the same for all methods, and what the settings say of this one."""
-    shared = {name: settings[name] for name in ("random_state", "max_evaluations")}
-    return {**shared, **settings.get(method, {})}
-
-
-def _count(size: str, things: int) -> int:
-    """Read a size of neighbourhood: a number, or a share of the things there are."""
-    if size.endswith("%"):
-        return max(1, int(float(size.removesuffix("%")) / 100 * things))
-    return int(size)
-
-
-def _present(findings: Findings, load: Callable[[], Any]) -> Any:
-    """Load a data set, or note what is missing and how to get it."""
-    try:
-        return load()
-    except StorageError as error:
-        findings.notes.append(str(error))
-        return None
-
-
-def _lost(relation: Any, placement: Placement, k: int) -> float:
-    terms = gamma_terms(relation, placement.rows, placement.columns, k, k, "positive")
-    return terms.ratio
 
 
 def _shape_scores(shape: Shape, placement: Placement, k: int) -> tuple[Record, Any]:

@@ -68,12 +68,12 @@ def methods_in(records: Iterable[Record]) -> list[str]:
 
 
 def by_place(
-    records: Iterable[Record], keys: tuple[str, ...], measure: str
+    records: Iterable[Record], keys: tuple[str, ...], measure: str, by: str = "method"
 ) -> dict[tuple[Any, ...], dict[str, float]]:
-    """Gather one measure: for every place, its value by method, where there is one."""
+    """Gather one measure: for every place, its value by method (or another key), where there is one."""
     table: dict[tuple[Any, ...], dict[str, float]] = {}
     for record in records:
         values = table.setdefault(tuple(record[key] for key in keys), {})
         if record.get(measure) is not None:
-            values[record["method"]] = record[measure]
+            values[record[by]] = record[measure]
     return table

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,17 @@ from relscape.protocols import FloatArray, TextArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SIDES", "bars", "class_maps", "curves", "finished", "shape_grid", "shape_pictures"]
+__all__ = [
+    "SIDES",
+    "TwoKinds",
+    "bars",
+    "class_maps",
+    "curves",
+    "finished",
+    "shape_grid",
+    "shape_pictures",
+    "two_kind_maps",
+]
 
 Clouds = tuple[FloatArray, FloatArray] | None
 Drawn = Mapping[str, Mapping[str, Clouds]]
@@ -23,6 +34,15 @@ Classified = tuple[FloatArray | None, TextArray, FloatArray | None]
 SIDES = np.array([-1.0, 1.0])
 _LINES = ("-", "--", "-.", ":")
 _GAP = 0.06  # ticks of curves are at least this share of the axis apart
+
+
+class TwoKinds(NamedTuple):
+    """A map of rows and columns, and the class of each; no places where it was refused."""
+
+    rows: FloatArray | None
+    row_classes: TextArray
+    columns: FloatArray | None
+    column_classes: TextArray
 
 
 def shape_pictures(drawn: Drawn) -> dict[str, Figure]:
@@ -66,10 +86,7 @@ def _panels(clouds: Mapping[str, Clouds], title: str) -> Figure:
 
 
 def _panel(panel: Any, clouds: Clouds, size: float) -> None:
-    panel.set_xticks([])
-    panel.set_yticks([])
-    for side in panel.spines.values():
-        side.set_color(LIGHT.faint)
+    _framed(panel)
     if clouds is None:
         panel.text(0.5, 0.5, "refused", ha="center", va="center", transform=panel.transAxes)
         return
@@ -78,19 +95,30 @@ def _panel(panel: Any, clouds: Clouds, size: float) -> None:
     panel.set_aspect("equal", adjustable="datalim")
 
 
+def _framed(panel: Any) -> None:
+    """Leave nothing around a map but a faint frame: its axes have no unit."""
+    panel.set(xticks=[], yticks=[])
+    for side in panel.spines.values():
+        side.set_color(LIGHT.faint)
+
+
 def curves(
     findings: Findings,
     along: str,
     measures: tuple[str, ...],
     where: Mapping[str, Any] | None = None,
     logarithmic: bool = False,
+    lines: str = "method",
 ) -> dict[str, Figure]:
-    """Draw measures against one key, a panel a set and a line a method; nothing where there is nothing."""
+    """Draw measures against one key, a panel a set and a line a method; nothing where there is nothing.
+
+    ``lines`` names another key to have a line for each of its values.
+    """
     import matplotlib.pyplot as plt
 
     fixed = where or {}
     records = [r for r in findings.records if all(r[key] == value for key, value in fixed.items())]
-    sets, methods = list(dict.fromkeys(r["set"] for r in records)), methods_in(records)
+    sets, named = (list(dict.fromkeys(r[key] for r in records)) for key in ("set", lines))
     if not records:
         return {}
     figure, axes = plt.subplots(
@@ -98,13 +126,15 @@ def curves(
     )
     for line, measure in zip(axes, measures, strict=True):
         for panel, name in zip(line, sets, strict=True):
-            table = by_place([r for r in records if r["set"] == name], (along,), measure)
-            for number, method in enumerate(methods):
-                points = sorted((at, values[method]) for (at,), values in table.items() if method in values)
+            table = by_place([r for r in records if r["set"] == name], (along,), measure, lines)
+            for number, line_of in enumerate(named):
+                points = sorted((at, values[line_of]) for (at,), values in table.items() if line_of in values)
                 if points:
                     style = _LINES[number // 4 % len(_LINES)]
                     color = CLASS_COLORS[number % len(CLASS_COLORS)]
-                    panel.plot(*zip(*points, strict=True), style, marker="o", ms=3, color=color, label=method)
+                    panel.plot(
+                        *zip(*points, strict=True), style, marker="o", ms=3, color=color, label=line_of
+                    )
             panel.set(title=name, xlabel=along, ylabel=measure)
             ticks = _apart([at for (at,) in table])
             panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -177,6 +207,51 @@ def class_maps(drawn: Mapping[str, Classified]) -> Figure:
         fontsize=8, frameon=False, markerscale=3, loc="upper left", bbox_to_anchor=(1.0, 1.0)
     )
     return finished(figure)
+
+
+def two_kind_maps(drawn: Mapping[str, TwoKinds]) -> Figure:
+    """Draw maps by class, a panel each: rows as crosses, columns as rings, both in the colour of their class.
+
+    A few things far out may lie outside the frame.
+    """
+    import matplotlib.pyplot as plt
+
+    across = min(4, -(-(len(drawn) + 1) // 2))
+    down = -(-(len(drawn) + 1) // across)
+    figure, axes = plt.subplots(down, across, figsize=(3.6 * across, 3.6 * down), squeeze=False)
+    names = sorted({name for two in drawn.values() for name in (*two.row_classes, *two.column_classes)})
+    colors = dict(zip(names, cycle(CLASS_COLORS), strict=False))
+    for panel, (title, two) in zip(axes.flat, drawn.items(), strict=False):
+        _framed(panel)
+        panel.set_title(title, fontsize=10, color=LIGHT.ink)
+        _two_kinds(panel, two, colors)
+    for panel in axes.flat[len(drawn) :]:
+        panel.set_axis_off()
+    _two_kind_legend(axes.flat[len(drawn)], colors)
+    return finished(figure)
+
+
+def _two_kinds(panel: Any, two: TwoKinds, colors: Mapping[str, str]) -> None:
+    if two.rows is None or two.columns is None:
+        panel.text(0.5, 0.5, "refused", ha="center", va="center", transform=panel.transAxes)
+        return
+    row_colors, column_colors = (
+        [colors[name] for name in classes] for classes in (two.row_classes, two.column_classes)
+    )
+    panel.scatter(*two.columns.T, s=9.0, facecolors="none", edgecolors=column_colors, linewidths=0.5)
+    panel.scatter(*two.rows.T, s=11.0, c=row_colors, marker="+", linewidths=0.6)
+    low, high = limits(np.vstack([two.rows, two.columns]), full=False)
+    middle, reach = (low + high) / 2, (high - low).max() / 2
+    panel.set(xlim=middle[0] + reach * SIDES, ylim=middle[1] + reach * SIDES, aspect="equal")
+
+
+def _two_kind_legend(panel: Any, colors: Mapping[str, str]) -> None:
+    """Name classes and kinds in a panel of their own."""
+    for name, color in colors.items():
+        panel.scatter([], [], s=30.0, color=color, label=name)
+    panel.scatter([], [], s=30.0, color=LIGHT.ink, marker="+", label="row")
+    panel.scatter([], [], s=30.0, facecolors="none", edgecolors=LIGHT.ink, label="column")
+    panel.legend(fontsize=9, frameon=False, loc="center left")
 
 
 def finished(figure: Figure) -> Figure:

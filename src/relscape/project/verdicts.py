@@ -65,7 +65,7 @@ def _neighbourhoods(records: list[Record]) -> Judgement:
     losses: dict[str, dict[str, float]] = {}
     for (name, size), values in by_place(records, ("set", "neighbourhood"), "Γ lost share").items():
         losses.setdefault(name, {})[size] = values["mutual"]
-    small = [[v for size, v in sizes.items() if "%" not in size] for sizes in losses.values()]
+    small = [[v for size, v in sizes.items() if size.isdigit()] for sizes in losses.values()]
     spread = max(max(values) - min(values) for values in small)
     worst = [name for name, sizes in losses.items() if sizes["100 %"] >= max(sizes.values()) - 1e-12]
     reached = spread <= ALIKE and len(worst) == len(losses)
@@ -77,6 +77,27 @@ def _neighbourhoods(records: list[Record]) -> Judgement:
     if idle and all(chosen.items() >= CA.items() for chosen in idle):
         told += "; the search then returns CA, the middle of the family, and nothing collapses"
     return _outcome(reached), told
+
+
+def _link_neighbourhoods(records: list[Record]) -> Judgement:
+    """W8: errors and ranks alike on average over axes for counts as neighbours; worst most often with all."""
+    told, alike, counts = [], True, dict.fromkeys((r["neighbourhood"] for r in records), 0)
+    for measure in ("mean rank", "1-NN error"):
+        places = by_place(records, ("set", "axes"), measure, "neighbourhood")
+        means = {size: fmean(values[size] for values in places.values()) for size in counts}
+        small = [mean for size, mean in means.items() if size.isdigit()]
+        alike &= max(small) <= (1 + ALIKE) * min(small)
+        told.append(
+            f"{measure} on average " + ", ".join(f"{size}: {mean:.3g}" for size, mean in means.items())
+        )
+        for values in places.values():
+            for size in (size for size, value in values.items() if value >= max(values.values()) - 1e-12):
+                counts[size] += 1
+    worst = counts["100 %"] > max(count for size, count in counts.items() if size != "100 %")
+    told.append(
+        "worst at " + ", ".join(f"{count} points with {size}" for size, count in counts.items() if count)
+    )
+    return _outcome(alike and worst), "; ".join(told)
 
 
 def _links(records: list[Record]) -> Judgement:
@@ -139,6 +160,7 @@ RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
     "W5": _separation,
     "W6": _words,
     "W7": _cost,
+    "W8": _link_neighbourhoods,
     **CODE_RULES,
     **COHORT_RULES,
     **cohort_study_verdicts.RULES,

@@ -8,8 +8,9 @@ find the picture again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from relscape.data import EntitySet, Relation, RelationalData
 from relscape.errors import UnknownNameError
 from relscape.protocols import FloatArray, TextArray
 
-__all__ = ["SHAPES", "Shape", "gaussian_relation", "make_shape"]
+__all__ = ["SHAPES", "Shape", "deal_shape", "gaussian_relation", "make_shape"]
 
 ROWS, COLUMNS, BOTH = "rows", "columns", "both"
 
@@ -82,8 +83,41 @@ def make_shape(name: str, random_state: int | np.random.Generator | None = None)
     if name not in SHAPES:
         raise UnknownNameError("shape", name, SHAPES)
     rng = np.random.default_rng(random_state)
+    return _dealt(name, SHAPES[name](rng), rng)
+
+
+def deal_shape(
+    name: str,
+    points: FloatArray,
+    labels: TextArray,
+    mixed: Collection[str],
+    random_state: int | np.random.Generator | None = None,
+) -> Shape:
+    """Deal labelled points to rows and columns: the ``mixed`` clusters by halves, the others whole.
+
+    Those others become rows and columns in turn, in the order of their labels, whole numbers by size.
+
+    Examples
+    --------
+    >>> shape = deal_shape("pair", np.arange(8.0).reshape(4, 2), np.array(list("abcc")), ["c"], 0)
+    >>> shape.row_labels.tolist(), shape.column_labels.tolist()
+    (['a', 'c'], ['b', 'c'])
+    """
+    known = sorted(set(labels.tolist()), key=lambda label: (len(label), label))
+    for label in mixed:
+        if label not in known:
+            raise UnknownNameError("cluster", label, known)
+    turns = cycle((ROWS, COLUMNS))
+    clusters = [
+        _Cluster(label, points[labels == label], BOTH if label in mixed else next(turns)) for label in known
+    ]
+    return _dealt(name, clusters, np.random.default_rng(random_state))
+
+
+def _dealt(name: str, clusters: list[_Cluster], rng: Draw) -> Shape:
+    """Gather clusters on their sides, splitting those of both at random."""
     sides: dict[str, list[tuple[str, FloatArray]]] = {ROWS: [], COLUMNS: []}
-    for cluster in SHAPES[name](rng):
+    for cluster in clusters:
         if cluster.side != BOTH:
             sides[cluster.side].append((cluster.name, cluster.points))
             continue
