@@ -94,9 +94,7 @@ def _link_neighbourhoods(records: list[Record]) -> Judgement:
             for size in (size for size, value in values.items() if value >= max(values.values()) - 1e-12):
                 counts[size] += 1
     worst = counts["100 %"] > max(count for size, count in counts.items() if size != "100 %")
-    told.append(
-        "worst at " + ", ".join(f"{count} points with {size}" for size, count in counts.items() if count)
-    )
+    told.append("points where it is worst " + ", ".join(f"{size}: {n}" for size, n in counts.items()))
     return _outcome(alike and worst), "; ".join(told)
 
 
