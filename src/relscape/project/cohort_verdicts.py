@@ -78,7 +78,7 @@ def _wave(records: list[Record]) -> Judgement:
 
 
 def _order(records: list[Record]) -> Judgement:
-    """V5: S_n of E1, E3, E4 and E2 falls in this order on both sets."""
+    """V5: S_n of E1, E3, E4 and E2 falls in this order on every set."""
     told, reached = [], True
     for (name, _), row in by_place(records, ("set", "α"), NEIGHBOURS).items():
         values = [row[method] for method in ("E1", "E3", "E4", "E2")]
