@@ -31,7 +31,7 @@ from relscape.project.cohort_fitting import (
 from relscape.project.cohort_graphs import KEPT, SHOWN, graph_pictures, graph_scores, graphs_of
 from relscape.project.cohort_marks import followed_maps, followed_samples, misplaced, misplaced_maps
 from relscape.project.cohort_pictures import cohort_maps
-from relscape.project.cohort_verdicts import COHORT_RULES, CYLINDER, WIDE
+from relscape.project.cohort_verdicts import COHORT_RULES, CYLINDER, MEANS, WIDE
 from relscape.project.cohorts import NO_ALPHA, SPREAD, maps, spread
 from relscape.project.experiments import experiments
 from relscape.project.fitting import Placement
@@ -494,6 +494,20 @@ def test_clusters_are_judged_by_links():
     worse = placed + rows("20 clusters", 0.9, LINKS, {"P1": 80.0})
     assert judge("V12", worse)[0] == "not reached"
     assert judge("V13", [*placed, ("20 clusters", NO_ALPHA, "tsne", {LINKS: 95.0})])[0] == "not reached"
+
+
+def test_clusters_are_compared_with_their_own_graph():
+    shown = {"E2": 66.0, "E1": 10.0, "sne": 20.0, "tsne": 30.0, "tsne, λ 0.1": 40.0}
+    assert judge("V14", rows("20 clusters", NO_ALPHA, SHOWN, shown))[0] == "reached"
+    assert judge("V14", rows("20 clusters", NO_ALPHA, SHOWN, {**shown, "sne": 70.0}))[0] == "not reached"
+
+
+@pytest.mark.parametrize(
+    ("e1", "tsne", "outcome"), [(100, 75, "reached"), (88, 75, "not"), (100, 100, "not")]
+)
+def test_cohorts_at_their_means_need_e1_to_keep_all_and_tsne_not(e1, tsne, outcome):
+    placed = rows(MEANS, 0.1, LINKS, {"E1": e1}) + rows(MEANS, NO_ALPHA, LINKS, {"tsne": tsne})
+    assert judge("V15", placed)[0].startswith(outcome)
 
 
 def test_a_set_is_plain_data():
