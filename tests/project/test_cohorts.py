@@ -126,9 +126,11 @@ def test_compacted_papers_do_not_see_their_own_label(data_dir):
 
 
 def test_zahns_points_are_the_published_ones(data_dir):
-    data = cohort_sets(["compound-zahn"], {"random_state": 0, "points": 60})[0]["compound-zahn"]
+    data = cohort_sets(["compound-zahn"], {"random_state": 0})[0]["compound-zahn"]
     assert sorted(np.unique(data.labels, return_counts=True)[1]) == [16, 38, 45, 50, 92, 158]
     assert data.prototypes.shape == (6, 2)
+    few = cohort_sets(["compound-zahn"], {"random_state": 0, "points": 96})[0]["compound-zahn"]
+    assert (len(few.X), len(set(few.labels))) == (96, 6)
 
 
 def test_clusters_are_joined_with_their_two_nearest(data_dir):

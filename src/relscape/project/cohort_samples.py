@@ -62,10 +62,11 @@ def _compound(settings: Settings) -> CohortSet:
     return replace(_shape("compound")(settings), prototypes=_hexagon())
 
 
-def _zahn(settings: Settings) -> CohortSet:  # noqa: ARG001
+def _zahn(settings: Settings) -> CohortSet:
     """Take the 399 points of Zahn that the publication cites for Compound, wanted at the same corners."""
     data = datasets.load_shapes2d("compound")
-    return CohortSet("compound-zahn", data.points, data.labels, prototypes=_hexagon())
+    chosen = _drawn(len(data.labels), settings.get("points"), settings["random_state"])
+    return CohortSet("compound-zahn", data.points[chosen], data.labels[chosen], prototypes=_hexagon())
 
 
 def _hexagon() -> FloatArray:
