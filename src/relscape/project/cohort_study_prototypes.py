@@ -20,7 +20,7 @@ from relscape.project.cohort_fitting import (
     scored,
     timed,
 )
-from relscape.project.cohort_graphs import KEPT, SHOWN, graph_scores
+from relscape.project.cohort_graphs import KEPT, SHOWN, Graph, graph_pictures, graph_scores
 from relscape.project.cohort_pictures import Drawn, cohort_maps
 from relscape.project.cohort_study_tools import SCORES, Settings, curves, mean_of, together
 from relscape.project.fitting import Placement
@@ -88,6 +88,7 @@ def _arrange(
 ) -> dict[str, Drawn]:
     """Map samples by prototypes of every way, and by t-SNE, which knows of no cohorts."""
     seed, drawn, first = settings["random_state"], {}, next(iter(relations))
+    graphs: dict[str, Graph] = {}
     with progress.task("arranging cohorts", len(relations) * len(settings["methods"]) + 1) as task:
         free = fitted("tsne", data, {**settings["tsne"], "random_state": seed}, name=SAMPLES)
         task.advance()
@@ -99,9 +100,12 @@ def _arrange(
                 findings.add(place, map_, scores | _kept(data, map_, relation))
                 if key == first:
                     drawn[f"E1, {method} prototypes"] = (map_.rows, data.labels, map_.columns)
+                    if map_.columns is not None:
+                        graphs[f"{method}, {first}"] = Graph(map_.columns, relation)
                 task.advance()
             scores = scored(data, free, random_state=seed)
             findings.add(place, free, scores | _kept(data, free, relation))
+    findings.pictures[f"links-{data.name}"] = graph_pictures(graphs, data.labels, across=2)
     return {**drawn, SAMPLES: (free.rows, data.labels, None)}
 
 
