@@ -12,16 +12,16 @@ from relscape.errors import StorageError
 from relscape.matrix.cohorts import CohortRelation
 from relscape.objectives.neighbour import neighbour_divergence
 from relscape.project.cohort_fitting import LINKS, NEIGHBOURS, POSITION, SEPARATION
+from relscape.project.cohort_graphs import KEPT, SHOWN
 from relscape.project.cohort_samples import CohortSet
 from relscape.project.cohort_studies import PROCEDURES
+from relscape.project.cohort_study_cost import CPU, SIZE, cost, families
 from relscape.project.cohort_study_labels import GIVEN, given_labels, predicted_labels
 from relscape.project.cohort_study_projections import CLASSES, TRAINING, of_classes, projected, trained_on
 from relscape.project.cohort_study_prototypes import (
     ARRANGED,
-    KEPT,
     RANDOM,
     SAMPLES,
-    SHOWN,
     mixed_with_random,
     neighbour_graph,
 )
@@ -41,7 +41,7 @@ from relscape.project.fitting import Placement
 from relscape.project.report import report_tables, write_results
 from relscape.project.runner import run_experiment
 
-NAMES = ["cova-prototypes", "cova-labels", "cova-weights", "cova-projections", "cova-sets"]
+NAMES = ["cova-prototypes", "cova-labels", "cova-weights", "cova-projections", "cova-sets", "cova-cost"]
 
 
 @pytest.fixture
@@ -176,6 +176,59 @@ def test_projections_place_what_they_have_not_seen(blobs, method):
     assert placement.rows.shape == ((~train).sum(), 2)
     assert np.isfinite(placement.rows).all()
     assert (placement.columns is None) == (method in ("LDA", "NCA"))
+
+
+# ---------------------------------------------------------------------- time
+
+
+def test_slow_methods_are_not_tried_on_more_samples():
+    settings = {
+        "sizes": [60, 90],
+        "cohorts": 4,
+        "dimensions": 3,
+        "families": 2,
+        "longest": -1.0,
+        "random_state": 0,
+        "methods": {"eigen": {}, "pca": {}},
+    }
+    findings = cost(settings)
+    assert [(r["method"], r[SIZE]) for r in findings.records] == [("eigen", 60), ("pca", 60)]
+    assert findings.notes == [f"{name}: not tried on more than 60 samples" for name in ("eigen", "pca")]
+    assert all(record[CPU] >= 0 for record in findings.records)
+    more = cost({**settings, "longest": 100.0})
+    assert [record[SIZE] for record in more.records] == [60, 60, 90, 90]
+    assert set(more.pictures) == {"by_samples"}
+
+
+def test_families_hold_members_of_every_cohort():
+    data = families(50, {"cohorts": 20, "dimensions": 3, "families": 5, "random_state": 1})
+    names, counts = np.unique(data.labels, return_counts=True)
+    assert (len(names), len(data.X), data.X.shape[1]) == (20, 50, 3)
+    assert counts.min() >= 2
+
+
+def test_time_is_judged_at_the_largest_size_of_all():
+    def judged(claim, **changed):
+        seconds = {
+            "eigen": 0.1,
+            "tsne": 1.0,
+            "E1": 3.0,
+            "E2": 3.0,
+            "P1": 4.0,
+            "sne": 4.0,
+            "P2": 6.0,
+            "P4": 6.0,
+        }
+        seconds |= {"nca": 30.0, **changed}
+        entries = [(("a", 100), method, {CPU: value}) for method, value in seconds.items()]
+        entries += [(("a", 200), "tsne", {CPU: 99.0})]
+        return RULES[claim](rows(("set", SIZE), *entries))[0]
+
+    assert {judged(claim) for claim in ("VC1", "VC2", "VC3", "VC4")} == {"reached"}
+    assert judged("VC1", eigen=2.0) == "not reached"
+    assert judged("VC2", E1=0.5) == judged("VC2", P1=9.0) == judged("VC2", tsne=3.5) == "not reached"
+    assert judged("VC3", P4=3.5) == "not reached"
+    assert judged("VC4", nca=11.0) == "not reached"
 
 
 # ---------------------------------------------------------------------- sets M1 and M2
@@ -377,6 +430,10 @@ def test_quick_runs(name, data_dir, tmp_path):
     assert [table.title for table in report_tables(run)] == list(run.findings.measures)
     content = json.loads((write_results(run, tmp_path / "out") / "results.json").read_text(encoding="utf-8"))
     assert any(file.endswith(".png") for file in content["files"])
+    if name == "cova-prototypes":
+        assert {"links-newsgroups20.png", "links-cora-clusters.png"} < set(content["files"])
+    if name == "cova-weights":
+        assert {"eigen-sinusoid.png", "eigen-digits.png"} < set(content["files"])
 
 
 def test_without_data(monkeypatch):

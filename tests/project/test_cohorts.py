@@ -12,6 +12,7 @@ from sklearn.manifold import SpectralEmbedding
 
 from relscape.errors import StorageError, UnknownNameError
 from relscape.matrix.affinity import CosineAffinity, GaussianAffinity
+from relscape.matrix.cohorts import CohortRelation
 from relscape.matrix.confidence import RangeConfidence
 from relscape.matrix.features import RelationFeatures
 from relscape.models.prototypes import TSNEPrototypes
@@ -27,8 +28,10 @@ from relscape.project.cohort_fitting import (
     fitted,
     scored,
 )
+from relscape.project.cohort_graphs import KEPT, SHOWN, graph_pictures, graph_scores, graphs_of
+from relscape.project.cohort_marks import followed_maps, followed_samples, misplaced, misplaced_maps
 from relscape.project.cohort_pictures import cohort_maps
-from relscape.project.cohort_verdicts import COHORT_RULES, CYLINDER, WIDE
+from relscape.project.cohort_verdicts import COHORT_RULES, CYLINDER, MEANS, WIDE
 from relscape.project.cohorts import NO_ALPHA, SPREAD, maps, spread
 from relscape.project.experiments import experiments
 from relscape.project.fitting import Placement
@@ -120,6 +123,14 @@ def test_compacted_papers_do_not_see_their_own_label(data_dir):
     np.testing.assert_allclose(
         cdist(found, found), cdist(u[:, :30] * values[:30], u[:, :30] * values[:30]), atol=1e-6
     )
+
+
+def test_zahns_points_are_the_published_ones(data_dir):
+    data = cohort_sets(["compound-zahn"], {"random_state": 0})[0]["compound-zahn"]
+    assert sorted(np.unique(data.labels, return_counts=True)[1]) == [16, 38, 45, 50, 92, 158]
+    assert data.prototypes.shape == (6, 2)
+    few = cohort_sets(["compound-zahn"], {"random_state": 0, "points": 96})[0]["compound-zahn"]
+    assert (len(few.X), len(set(few.labels))) == (96, 6)
 
 
 def test_clusters_are_joined_with_their_two_nearest(data_dir):
@@ -255,6 +266,82 @@ def test_pictures_show_samples_and_prototypes(wave):
     assert len(shown[2].get_legend().get_texts()) == 6
 
 
+# Four cohorts on a line, the data's neighbours in the order a, b, c, d; a map that exchanges b and c.
+LETTERS = np.array(list("aabbccdd"), dtype=object)
+NEAR = np.array([[0, 3, 2, 1], [3, 0, 3, 2], [2, 3, 0, 3], [1, 2, 3, 0]], dtype=float)
+EXCHANGED = np.array([[0.0, 0], [4, 0], [2, 0], [9, 0]])
+
+
+def exchanged(prototypes=None):
+    codes = np.unique(LETTERS, return_inverse=True)[1]
+    rows = EXCHANGED[codes] + np.tile([[0.0, 0.1], [0.0, -0.1]], (4, 1))
+    return Placement("E1", 0, 0, rows, prototypes)
+
+
+def test_links_are_told_of_maps_and_of_prototypes():
+    relation = CohortRelation(NEAR, similarity=True)
+    # wanted ab, ac, bc, bd, cd; found ac, bc, ab, bd, cd (two nearest of each): one cannot tell them apart
+    placed = graph_scores(LETTERS, exchanged(np.arange(8.0).reshape(4, 2)), relation)
+    assert placed == {KEPT: 100.0, SHOWN: 100.0}
+    assert graph_scores(LETTERS, exchanged(), relation) == {SHOWN: 100.0}
+    assert graph_scores(LETTERS, Placement("E1", 0, 0, refusal="no"), relation) == {}
+    far = np.array([[0.0, 0], [1, 0], [10, 0], [11, 0]])
+    assert graph_scores(LETTERS, exchanged(far), CohortRelation(NEAR, False))[KEPT] < 100
+
+
+def test_graphs_are_compared_with_the_data_or_with_prototypes():
+    relation, places = CohortRelation(NEAR, similarity=True), np.arange(8.0).reshape(4, 2)
+    with_all = graphs_of("E1", LETTERS, exchanged(places), relation, places)
+    assert list(with_all) == ["E1's prototypes and the data", "E1 and its prototypes", "E1 and the data"]
+    np.testing.assert_allclose(with_all["E1 and the data"].places, EXCHANGED)
+    assert list(graphs_of("t", LETTERS, exchanged(), relation, places)) == ["t and the data"]
+    alone = graphs_of("t", LETTERS, exchanged(), None, places)
+    assert alone["t and prototypes"].wanted is places
+    assert graphs_of("t", LETTERS, Placement("t", 0, 0, refusal="no"), relation, places) == {}
+    figure = graph_pictures({**with_all, **alone}, LETTERS)
+    assert all(panel.get_title().endswith("100.0 %") for panel in figure.axes[:4])
+
+
+def test_samples_nearer_to_another_prototype_are_marked():
+    rows, prototypes = exchanged().rows, np.array([[0.0, 0], [2, 0], [4, 0], [9, 0]])
+    np.testing.assert_array_equal(misplaced(rows, LETTERS, prototypes), [0, 0, 1, 1, 1, 1, 0, 0])
+    drawn = {"E1": (rows, LETTERS, prototypes), "none": (rows, LETTERS, None)}
+    titles = [panel.get_title() for panel in misplaced_maps(drawn).axes if panel.get_visible()]
+    assert titles == ["E1: 4 of 8", "none"]
+
+
+def test_a_sample_of_every_cohort_is_followed_with_its_nearest(wave):
+    groups = followed_samples(wave.X, wave.labels, np.random.default_rng(0))
+    assert [wave.labels[group[0]] for group in groups] == sorted(set(wave.labels))
+    apart = cdist(wave.X, wave.X)
+    for group in groups:
+        assert len(set(group)) == 5
+        assert apart[group[0], group].max() == np.sort(apart[group[0]])[4]
+    drawn = {"same": (wave.X, wave.labels, None), "refused": (None, wave.labels, None)}
+    figure = followed_maps(wave.X, wave.labels, drawn, 0)
+    assert [len(panel.collections) for panel in figure.axes[:3]] == [7, 7, 0]
+
+
+def test_settings_ask_for_pictures():
+    run = {
+        "set": "cylinder2",
+        "alphas": [0.5],
+        "drawn": False,
+        "linked": ["E1", "pca"],
+        "misplaced": ["E1"],
+        "followed": ["pca"],
+        "options": {"prototypes": {"kind": "sne", "dissimilarity": "own"}},
+        "methods": {"E1": {}, "pca": {}},
+    }
+    findings = maps({"random_state": 0, "points": 96, "runs": {"first": run}})
+    assert set(findings.pictures) == {"first-links", "first-misplaced", "first-followed"}
+    assert findings.measures[-2:] == (KEPT, SHOWN)
+    with_places, without = findings.records
+    assert KEPT in with_places
+    assert KEPT not in without
+    assert 0 <= without[SHOWN] <= 100
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_quick_runs(name, request, tmp_path):
     if name not in ALONE:
@@ -262,7 +349,7 @@ def test_quick_runs(name, request, tmp_path):
     run = run_experiment(name, quick=True)
     assert all(verdict.outcome in ("reached", "not reached") and verdict.why for verdict in run.verdicts)
     (table,) = report_tables(run)  # many methods: one table, a line each
-    assert table.headers[-6:] == list(run.findings.measures)
+    assert table.headers[-len(run.findings.measures) :] == list(run.findings.measures)
     assert all(len(row) == len(table.headers) for row in table.rows)
     published = {row[2] for row in table.rows if row[3] == "published"}
     assert published == {method for figure in run.experiment.figures for method in figure["values"]}
@@ -409,6 +496,20 @@ def test_clusters_are_judged_by_links():
     worse = placed + rows("20 clusters", 0.9, LINKS, {"P1": 80.0})
     assert judge("V12", worse)[0] == "not reached"
     assert judge("V13", [*placed, ("20 clusters", NO_ALPHA, "tsne", {LINKS: 95.0})])[0] == "not reached"
+
+
+def test_clusters_are_compared_with_their_own_graph():
+    shown = {"E2": 66.0, "E1": 10.0, "sne": 20.0, "tsne": 30.0, "tsne, λ 0.1": 40.0}
+    assert judge("V14", rows("20 clusters", NO_ALPHA, SHOWN, shown))[0] == "reached"
+    assert judge("V14", rows("20 clusters", NO_ALPHA, SHOWN, {**shown, "sne": 70.0}))[0] == "not reached"
+
+
+@pytest.mark.parametrize(
+    ("e1", "tsne", "outcome"), [(100, 75, "reached"), (88, 75, "not"), (100, 100, "not")]
+)
+def test_cohorts_at_their_means_need_e1_to_keep_all_and_tsne_not(e1, tsne, outcome):
+    placed = rows(MEANS, 0.1, LINKS, {"E1": e1}) + rows(MEANS, NO_ALPHA, LINKS, {"tsne": tsne})
+    assert judge("V15", placed)[0].startswith(outcome)
 
 
 def test_a_set_is_plain_data():

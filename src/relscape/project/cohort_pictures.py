@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from relscape.scores import cohort_links
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Drawn", "cohort_maps"]
+__all__ = ["Drawn", "cohort_colors", "cohort_maps", "draw_samples", "panel_grid", "set_frame"]
 
 Drawn = tuple[FloatArray | None, TextArray, FloatArray | None]
 
@@ -30,36 +30,51 @@ def cohort_maps(drawn: Mapping[str, Drawn], links: int = 2, across: int = 4) -> 
     the other: by a grey line if the means of their cohorts are neighbours likewise, by a dashed red one if
     not.
     """
+    figure, panels = panel_grid(list(drawn), across)
+    colors: dict[str, str] = {}
+    for panel, (samples, labels, prototypes) in zip(panels, drawn.values(), strict=True):
+        own = cohort_colors(labels)
+        colors |= own
+        if samples is None:
+            panel.text(0.5, 0.5, "refused", ha="center", va="center", transform=panel.transAxes)
+            continue
+        draw_samples(panel, samples, labels)
+        if prototypes is not None:
+            _draw_prototypes(panel, samples, labels, prototypes, list(own.values()), links)
+        set_frame(panel, samples, prototypes)
+    _write_legend(panels[min(across, len(panels)) - 1], colors)
+    return finished(figure)
+
+
+def panel_grid(titles: Sequence[str], across: int = 4, beside: float = 1.8) -> tuple[Figure, list[Any]]:
+    """Make a figure of square panels with titles, ``across`` side by side, and room for a legend beside."""
     import matplotlib.pyplot as plt
 
-    across = min(across, len(drawn))
-    down = -(-len(drawn) // across)
-    figure, axes = plt.subplots(down, across, figsize=(3.1 * across + 1.8, 3.3 * down), squeeze=False)
-    for panel in axes.flat[len(drawn) :]:
+    across = min(across, len(titles))
+    down = -(-len(titles) // across)
+    figure, axes = plt.subplots(down, across, figsize=(3.1 * across + beside, 3.3 * down), squeeze=False)
+    panels = list(axes.flat)
+    for panel in panels[len(titles) :]:
         panel.set_visible(False)
-    colors: dict[str, str] = {}
-    for panel, (title, (samples, labels, prototypes)) in zip(axes.flat, drawn.items(), strict=False):
-        names = sorted(set(labels))
-        colors |= {name: CLASS_COLORS[at % len(CLASS_COLORS)] for at, name in enumerate(names)}
+    for panel, title in zip(panels, titles, strict=False):
         panel.set(xticks=[], yticks=[])
         panel.set_title(title, fontsize=10, color=LIGHT.ink)
         for side in panel.spines.values():
             side.set_color(LIGHT.faint)
-        if samples is None:
-            panel.text(0.5, 0.5, "refused", ha="center", va="center", transform=panel.transAxes)
-            continue
-        _draw_samples(panel, samples, labels, colors)
-        if prototypes is not None:
-            _draw_prototypes(panel, samples, labels, prototypes, [colors[name] for name in names], links)
-        _set_frame(panel, samples, prototypes)
-    _write_legend(axes[0][across - 1], colors)
-    return finished(figure)
+    return figure, panels[: len(titles)]
 
 
-def _draw_samples(panel: Any, samples: FloatArray, labels: TextArray, colors: Mapping[str, str]) -> None:
+def cohort_colors(labels: TextArray) -> dict[str, str]:
+    """Give every cohort its colour, by their names in order."""
+    return {name: CLASS_COLORS[at % len(CLASS_COLORS)] for at, name in enumerate(sorted(set(labels)))}
+
+
+def draw_samples(panel: Any, samples: FloatArray, labels: TextArray, alpha: float = 0.8) -> None:
+    """Draw samples as dots in the colours of their cohorts."""
+    colors = cohort_colors(labels)
     order = np.random.default_rng(0).permutation(len(samples))  # no cohort lies on top of all others
     shown = [colors[name] for name in labels[order]]
-    panel.scatter(*samples[order].T, s=4.0, c=shown, linewidths=0, alpha=0.8, rasterized=True)
+    panel.scatter(*samples[order].T, s=4.0, c=shown, linewidths=0, alpha=alpha, rasterized=True)
 
 
 def _draw_prototypes(
@@ -77,7 +92,7 @@ def _draw_prototypes(
     panel.scatter(*prototypes.T, s=70, c=colors, marker="*", edgecolors=LIGHT.ink, linewidths=0.6, zorder=4)
 
 
-def _set_frame(panel: Any, samples: FloatArray, prototypes: FloatArray | None) -> None:
+def set_frame(panel: Any, samples: FloatArray, prototypes: FloatArray | None) -> None:
     """Make the frame a square that holds nearly all samples and all prototypes."""
     low, high = limits(samples, full=False)
     if prototypes is not None:

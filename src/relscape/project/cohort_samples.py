@@ -59,10 +59,19 @@ def _shape(name: str) -> Callable[[Settings], CohortSet]:
 
 def _compound(settings: Settings) -> CohortSet:
     """Take the look-alike of Compound, its six cohorts wanted at the corners of a hexagon of radius 2."""
+    return replace(_shape("compound")(settings), prototypes=_hexagon())
+
+
+def _zahn(settings: Settings) -> CohortSet:
+    """Take the 399 points of Zahn that the publication cites for Compound, wanted at the same corners."""
+    data = datasets.load_shapes2d("compound")
+    chosen = _drawn(len(data.labels), settings.get("points"), settings["random_state"])
+    return CohortSet("compound-zahn", data.points[chosen], data.labels[chosen], prototypes=_hexagon())
+
+
+def _hexagon() -> FloatArray:
     corners = np.pi / 3 * np.arange(6)
-    return replace(
-        _shape("compound")(settings), prototypes=2 * np.column_stack([np.cos(corners), np.sin(corners)])
-    )
+    return 2 * np.column_stack([np.cos(corners), np.sin(corners)])
 
 
 def _cylinder2(settings: Settings) -> CohortSet:
@@ -161,6 +170,7 @@ def _newsgroups20(settings: Settings) -> CohortSet:
 _MAKERS: Mapping[str, Callable[[Settings], CohortSet]] = {
     **{name: _shape(name) for name in SHAPES},
     "compound": _compound,
+    "compound-zahn": _zahn,
     "cylinder2": _cylinder2,
     "cora": _cora,
     "cora-axes": _cora_axes,

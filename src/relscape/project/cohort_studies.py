@@ -1,9 +1,10 @@
-"""Studies of COVA: prototypes, labels, weights and projections, and the sets to seek a map in."""
+"""Studies of COVA: prototypes, labels, weights, projections and cost, and the sets to seek a map in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from relscape.project.cohort_study_cost import cost
 from relscape.project.cohort_study_labels import labels
 from relscape.project.cohort_study_projections import projections
 from relscape.project.cohort_study_prototypes import prototypes
@@ -20,4 +21,5 @@ PROCEDURES: Mapping[str, Callable[[Settings], Findings]] = {
     "cohort-weights": weights,
     "cohort-projections": projections,
     "cohort-feasible-sets": sets,
+    "cohort-cost": cost,
 }

@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 from relscape import progress
 from relscape.matrix.affinity import CosineAffinity
 from relscape.matrix.cohorts import CohortRelation, cohort_relation
-from relscape.models.prototypes import CohortSource, prototype_links_kept, prototype_settings
+from relscape.models.prototypes import CohortSource, prototype_settings
 from relscape.project.cohort_fitting import (
     CohortSet,
     cohort_sets,
@@ -20,26 +20,24 @@ from relscape.project.cohort_fitting import (
     scored,
     timed,
 )
+from relscape.project.cohort_graphs import KEPT, SHOWN, Graph, graph_pictures, graph_scores
 from relscape.project.cohort_pictures import Drawn, cohort_maps
 from relscape.project.cohort_study_tools import SCORES, Settings, curves, mean_of, together
 from relscape.project.fitting import Placement
 from relscape.project.outcome import Findings, Record
 from relscape.protocols import FloatArray, SparseArray
-from relscape.scores import cohort_neighbors
 
 __all__ = [
     "ARRANGED",
-    "KEPT",
     "RANDOM",
     "SAMPLES",
-    "SHOWN",
     "SPACING",
     "mixed_with_random",
     "neighbour_graph",
     "prototypes",
 ]
 
-KEPT, SHOWN, SPACING = "links kept by prototypes", "links kept on the map", "least spacing"
+SPACING = "least spacing"
 RANDOM, SAMPLES = "random %", "t-SNE of samples"
 ARRANGED = "–"  # stands for the share of random prototypes where ways to arrange them are compared
 GRAPH = "-graph"
@@ -90,6 +88,7 @@ def _arrange(
 ) -> dict[str, Drawn]:
     """Map samples by prototypes of every way, and by t-SNE, which knows of no cohorts."""
     seed, drawn, first = settings["random_state"], {}, next(iter(relations))
+    graphs: dict[str, Graph] = {}
     with progress.task("arranging cohorts", len(relations) * len(settings["methods"]) + 1) as task:
         free = fitted("tsne", data, {**settings["tsne"], "random_state": seed}, name=SAMPLES)
         task.advance()
@@ -101,9 +100,12 @@ def _arrange(
                 findings.add(place, map_, scores | _kept(data, map_, relation))
                 if key == first:
                     drawn[f"E1, {method} prototypes"] = (map_.rows, data.labels, map_.columns)
+                    if map_.columns is not None:
+                        graphs[f"{method}, {first}"] = Graph(map_.columns, relation)
                 task.advance()
             scores = scored(data, free, random_state=seed)
-            findings.add(place, free, {**scores, SHOWN: _shown(data, free, relation)})
+            findings.add(place, free, scores | _kept(data, free, relation))
+    findings.pictures[f"links-{data.name}"] = graph_pictures(graphs, data.labels, across=2)
     return {**drawn, SAMPLES: (free.rows, data.labels, None)}
 
 
@@ -131,18 +133,8 @@ def _way(method: str, relation: CohortRelation) -> Any:
 
 def _kept(data: CohortSet, map_: Placement, relation: CohortRelation) -> Record:
     """Tell how much of the relation prototypes keep, how much their map, and how near two of them come."""
-    if map_.columns is None:
-        return {}
-    return {
-        KEPT: 100 * prototype_links_kept(map_.columns, relation),
-        SPACING: float(pdist(map_.columns).min()),
-        SHOWN: _shown(data, map_, relation),
-    }
-
-
-def _shown(data: CohortSet, map_: Placement, relation: CohortRelation) -> float:
-    """Give the share of the cohorts' links that the middles of their samples keep."""
-    return 100 * cohort_neighbors(map_.rows, data.labels, relation.matrix, similarity=relation.similarity)
+    spacing = {} if map_.columns is None else {SPACING: float(pdist(map_.columns).min())}
+    return {**graph_scores(data.labels, map_, relation), **spacing}
 
 
 # ---------------------------------------------------------------------- prototypes put at random

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Any
 
+from relscape.project.cohort_cost_verdicts import COST_RULES
 from relscape.project.cohort_fitting import LINKS, NEIGHBOURS, POSITION, SEPARATION
+from relscape.project.cohort_graphs import KEPT, SHOWN
 from relscape.project.cohort_study_labels import GIVEN
 from relscape.project.cohort_study_projections import CLASSES, TRAINING
-from relscape.project.cohort_study_prototypes import ARRANGED, KEPT, RANDOM, SAMPLES, SHOWN
+from relscape.project.cohort_study_prototypes import ARRANGED, RANDOM, SAMPLES
 from relscape.project.cohort_study_sets import DIVERGENCE, FULL, GAINED
 from relscape.project.cohort_study_weights import EIGEN, NONE
 from relscape.project.judgement import ALIKE, MOST, UNTESTED, Judgement, outcome_of
@@ -281,6 +283,7 @@ RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
     "VJ2": _compacted,
     "VM1": _odd,
     "VM2": _order,
+    **COST_RULES,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relscape import progress
 from relscape.project.cohort_fitting import (
@@ -16,6 +16,9 @@ from relscape.project.cohort_fitting import (
 from relscape.project.cohort_pictures import Drawn, cohort_maps
 from relscape.project.cohort_study_tools import SCORES, Settings, curves
 from relscape.project.outcome import Findings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["EIGEN", "NONE", "weights"]
 
@@ -32,7 +35,7 @@ def weights(settings: Settings) -> Findings:
         for name, data in sets.items():
             shared = {**settings["sets"][name], "random_state": seed}
             sizes = {variant: _size(variant, data, shared, settings["sized"]) for variant in SIZED}
-            drawn: dict[tuple[float, str], Drawn] = {}
+            made: dict[tuple[str, float, Any], Drawn] = {}
             idle: dict[str, list[str]] = {f"{alpha:g}": [] for alpha in settings["alphas"][EIGEN]}
             for variant, alpha, eta in grid:
                 own = {"eta": eta} if variant == EIGEN else {"scale": sizes.get(variant, "auto")}
@@ -41,17 +44,30 @@ def weights(settings: Settings) -> Findings:
                     idle[f"{alpha:g}"] += [f"{eta:g}"] if not map_.chosen["converged"] else []
                     map_ = replace(map_, warnings=())
                 findings.add({"set": name, "α": alpha, "η": eta}, map_, scored(data, map_, random_state=seed))
-                if variant != EIGEN and alpha in settings["drawn"]:
-                    drawn[alpha, f"{variant}, α = {alpha:g}"] = (map_.rows, data.labels, map_.columns)
+                made[variant, alpha, eta] = (map_.rows, data.labels, map_.columns)
                 task.advance()
             findings.notes.append(_told_of_idle(name, idle))
-            findings.pictures[f"maps-{name}"] = cohort_maps(
-                {title: map_ for (_, title), map_ in sorted(drawn.items(), key=lambda item: item[0])}
-            )
+            findings.pictures |= _maps(name, made, settings)
     findings.pictures |= curves("by_alpha", findings.records, "α", {"η": NONE})
     eigen = [{**r, "method": f"α = {r['α']:g}"} for r in findings.records if r["method"] == EIGEN]
     findings.pictures |= curves("by_eta", eigen, "η")
     return findings
+
+
+def _maps(name: str, made: dict[tuple[str, float, Any], Drawn], settings: Settings) -> dict[str, Figure]:
+    """Draw the variants with some α side by side, and eigen-COVA with one α and every η."""
+    plain = {
+        f"{variant}, α = {alpha:g}": made[variant, alpha, NONE]
+        for alpha in settings["drawn"]
+        for variant, at, eta in made
+        if at == alpha and eta == NONE
+    }
+    eigen = {
+        f"{variant}, α = {alpha:g}, η = {eta:g}": map_
+        for (variant, alpha, eta), map_ in made.items()
+        if variant == EIGEN and alpha == settings["drawn_eigen"]
+    }
+    return {f"maps-{name}": cohort_maps(plain), f"eigen-{name}": cohort_maps(eigen)}
 
 
 def _told_of_idle(name: str, idle: dict[str, list[str]]) -> str:

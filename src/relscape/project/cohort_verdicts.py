@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from relscape.models.cova_variants import VARIANTS
 from relscape.project.cohort_fitting import LINKS, NEIGHBOURS, POSITION, SEPARATION
+from relscape.project.cohort_graphs import SHOWN
 from relscape.project.cohorts import NO_ALPHA, SPREAD
 from relscape.project.judgement import ALIKE, MOST, Judgement, outcome_of
 from relscape.project.outcome import Record, by_place
@@ -19,6 +20,7 @@ MANY = 10.0  # percent of samples that count as many
 EMBEDDINGS = ("E1", "E2", "E3", "E4")
 WORDS, COMPACTED = "words, 30 axes", "compacted"
 CYLINDER, WIDE = "cylinder2, prototypes as t-SNE leaves them", "cylinder2, prototypes ten times as large"
+MEANS = "sinusoid, prototypes at the means"
 
 Row = dict[str, float]
 
@@ -78,7 +80,7 @@ def _wave(records: list[Record]) -> Judgement:
 
 
 def _order(records: list[Record]) -> Judgement:
-    """V5: S_n of E1, E3, E4 and E2 falls in this order on both sets."""
+    """V5: S_n of E1, E3, E4 and E2 falls in this order on every set."""
     told, reached = [], True
     for (name, _), row in by_place(records, ("set", "α"), NEIGHBOURS).items():
         values = [row[method] for method in ("E1", "E3", "E4", "E2")]
@@ -161,6 +163,20 @@ def _unguided(records: list[Record]) -> Judgement:
     return outcome_of(reached), f"links kept: {told}"
 
 
+def _own_graph(records: list[Record]) -> Judgement:
+    """V14: E2 keeps more links of the clusters' own graph than SNE, t-SNE and supervised t-SNE."""
+    shown = {record["method"]: record[SHOWN] for record in records if SHOWN in record}
+    others = {method: shown[method] for method in ("sne", "tsne", "tsne, λ 0.1")}
+    told = _listed({"E2": shown["E2"], **others})
+    return outcome_of(shown["E2"] > max(others.values())), f"links of the clusters' graph kept: {told}"
+
+
+def _at_the_means(records: list[Record]) -> Judgement:
+    """V15: with prototypes at the means E1 keeps all links of Sinusoid, t-SNE not."""
+    links = {**_row(records, MEANS, 0.1, LINKS), **_row(records, MEANS, NO_ALPHA, LINKS)}
+    return outcome_of(links["E1"] >= ALL > links["tsne"]), f"links kept: {_listed(links)}"
+
+
 COHORT_RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
     "V0": _shrinking,
     "V1": _trend,
@@ -176,6 +192,8 @@ COHORT_RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
     "V11": _best_kept,
     "V12": _clusters,
     "V13": _unguided,
+    "V14": _own_graph,
+    "V15": _at_the_means,
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from relscape import progress
 from relscape.models.cova_variants import VARIANTS
-from relscape.project import cohort_pictures, pictures
+from relscape.project import pictures
 from relscape.project.cohort_fitting import (
     CHANCE,
     LINKS,
@@ -22,6 +22,8 @@ from relscape.project.cohort_fitting import (
     fitted,
     scored,
 )
+from relscape.project.cohort_graphs import KEPT, SHOWN, cohort_means, graph_scores
+from relscape.project.cohort_run_pictures import MadeMap, run_pictures
 from relscape.project.fitting import Placement
 from relscape.project.outcome import Findings
 
@@ -51,27 +53,29 @@ def maps(settings: Settings) -> Findings:
     ``runs`` in the settings are tables, each with a ``set``, a ``title`` if it is to be called otherwise, the
     ``options`` of COVA, and ``methods``: by name their own options, among them ``method`` where that is not
     the name. Variants of COVA are tried with each of the ``alphas``, or with their own ``alpha``; links of
-    maps without prototypes are compared with those of the first map of their run that has some. Maps are
-    drawn unless ``drawn`` is false, and scores against α where ``curves`` is true.
+    maps without prototypes are compared with those of the first map of their run that has some. Where the
+    set says how alike its cohorts are, maps and prototypes are compared with that, too. Pictures are those
+    of :func:`run_pictures`, and scores against α where ``curves`` is true.
     """
     findings = Findings(("set", "α"), (NEIGHBOURS, CHANCE, SEPARATION, POSITION, LINKS, SPREAD))
     runs = settings["runs"]
     sets, findings.notes = cohort_sets(dict.fromkeys(run["set"] for run in runs.values()), settings)
+    if any(data.relation is not None for data in sets.values()):
+        findings.measures = (*findings.measures, KEPT, SHOWN)
     runs = {name: run for name, run in runs.items() if run["set"] in sets}
     fits = {name: list(_fits(run, settings["random_state"])) for name, run in runs.items()}
     with progress.task("mapping cohorts", sum(map(len, fits.values()))) as task:
         for name, run in runs.items():
-            data, wanted, drawn, warned = sets[run["set"]], None, {}, set[str]()
+            data, wanted, made, warned = sets[run["set"]], None, list[MadeMap](), set[str]()
             for fit in fits[name]:
                 placement = fitted(fit.method, data, fit.options, name=fit.name)
                 wanted = placement.columns if wanted is None else wanted
                 scores = _scores(data, placement, wanted)
                 findings.add({"set": _title(run), "α": fit.alpha}, _once(placement, warned), scores)
                 panel = fit.name if fit.alpha == NO_ALPHA else f"{fit.name}, α = {fit.alpha:g}"
-                drawn[panel] = (placement.rows, data.labels, placement.columns)
+                made.append(MadeMap(fit.name, panel, placement))
                 task.advance()
-            if run.get("drawn", True):
-                findings.pictures[name] = cohort_pictures.cohort_maps(drawn)
+            findings.pictures |= run_pictures(name, run, data, made, settings["random_state"])
     findings.pictures |= _curves(findings, [run for run in runs.values() if run.get("curves")])
     return findings
 
@@ -84,7 +88,7 @@ def spread(placement: Placement, labels: Any) -> float:
     if placement.rows is None or placement.columns is None:
         return float("nan")
     codes = np.unique(labels, return_inverse=True)[1]
-    means = np.vstack([placement.rows[codes == at].mean(axis=0) for at in range(codes.max() + 1)])
+    means = cohort_means(placement.rows, labels)
     return _radius(placement.rows - means[codes]) / _radius(
         placement.columns - placement.columns.mean(axis=0)
     )
@@ -96,9 +100,10 @@ def _radius(points: Any) -> float:
 
 def _scores(data: CohortSet, placement: Placement, wanted: Any) -> dict[str, float]:
     """Score a map; one without prototypes has its links compared with those of the wanted ones."""
+    graph = {} if data.relation is None else graph_scores(data.labels, placement, data.relation)
     if placement.columns is None:
-        return scored(data, placement, prototypes=wanted)
-    return {**scored(data, placement), SPREAD: spread(placement, data.labels)}
+        return {**scored(data, placement, prototypes=wanted), **graph}
+    return {**scored(data, placement), SPREAD: spread(placement, data.labels), **graph}
 
 
 def _once(placement: Placement, warned: set[str]) -> Placement:
