@@ -25,8 +25,6 @@ def test_what_is_said_of_each_agrees(paper, item):
         assert not item.experiments
     if item.state == "partly":
         assert item.note, "say what is missing"
-    if item.state == "not done":
-        assert item.note, "say why"
     if item.state == "no data":
         assert item.missing, "say whose data it would take"
     if item.state == "illustration":

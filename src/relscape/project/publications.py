@@ -13,7 +13,6 @@ __all__ = ["STATES", "Item", "MissingData", "Publication", "publications"]
 STATES = {
     "covered": "shown",
     "partly": "in part",
-    "not done": "not shown",
     "no data": "no data",
     "illustration": "nothing to measure",
 }
