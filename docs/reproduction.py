@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from relscape.project.comparison import NEAR, Difference, settings_digest
+from relscape.project.comparison import NEAR, Difference, settings_digest, short_figure
 from relscape.project.experiments import Experiment, experiments
 from relscape.project.publications import STATES, Item, Publication, publications
 
@@ -151,7 +151,7 @@ def _recorded(experiment: Experiment, found: dict[str, Any]) -> list[str]:
         lines += ["| --- | --- | --- | --- | ---: | ---: | ---: | --- |"]
     lines += [
         f"| {_cell(d.place)} | {d.method} | {_cell(d.measure)} | {_cell(d.source)} "
-        f"| {d.known:.4g} | {d.ours:.4g} | {d.ours - d.known:+.3g} | {d.outcome} |"
+        f"| {short_figure(d.known)} | {short_figure(d.ours)} | {d.ours - d.known:+.3g} | {d.outcome} |"
         for d in figures
     ]
     return lines

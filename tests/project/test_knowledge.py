@@ -15,7 +15,7 @@ from relscape.project import knowledge_runs
 from relscape.project.experiments import Experiment, experiment
 from relscape.project.kept_runs import RUNS, chosen_names
 from relscape.project.knowledge import PROCEDURES, graph_of
-from relscape.project.knowledge_measures import CATEGORIES, LINKS, PARTITIONS, measures_of
+from relscape.project.knowledge_measures import CATEGORIES, LINKS, PARTITIONS, VALIDATION, measures_of
 from relscape.project.knowledge_pictures import all_pictures, setting_curves
 from relscape.project.knowledge_runs import Training, all_figures, kept_or_done
 from relscape.project.knowledge_verdicts import RIVALS, RULES
@@ -147,6 +147,22 @@ def test_a_training_is_the_models_own(graph):
     assert told["heads 1-1"] == pytest.approx(100 * report.by_category["1-1"].heads.hits[10])
     assert told["other mean rank"] == pytest.approx(report.by_partition["other"].mean_rank)
     assert set(told) <= {*LINKS, *CATEGORIES, *PARTITIONS}
+
+
+def test_validation_triples_are_ranked_where_wanted(graph, tmp_path):
+    wanted = training()._replace(validation=True)
+    kept = kept_or_done(wanted, graph, tmp_path)
+    model = KGEmbedding("TransE", 6, n_batches=2, n_epochs=5, random_state=0).fit(graph)
+    report = model.rank("valid")
+    told = measures_of(kept)
+    assert told["validation mean rank"] == pytest.approx(report.mean_rank)
+    assert told["validation mean rank raw"] == pytest.approx(report.raw.mean_rank)
+    assert told["validation hits@10"] == pytest.approx(100 * report.hits[10])
+    assert set(VALIDATION) < set(told)
+    plain = measures_of(kept_or_done(training(), graph, tmp_path))  # not what is kept of the other
+    assert plain == {name: told[name] for name in told if name not in VALIDATION} | {
+        "minutes": plain["minutes"]
+    }
 
 
 def test_what_is_done_is_not_done_again(graph, tmp_path, monkeypatch):
@@ -283,6 +299,13 @@ def test_settings_share_a_scale():
     assert first.lines[0].get_ydata().tolist() == [40.0, 60.0]
     assert [tick.get_text() for tick in first.get_xticklabels()] == ["20", "100"]
     assert first.get_ylim() == second.get_ylim()
+    assert [line.get_label() for line in first.lines] == ["test triples"]
+    both = [{**row, "validation hits@10": row["hits@10"] + 1} for row in rows]
+    panel = setting_curves(both, ("hits@10",))["settings"].axes[0]
+    assert {line.get_label(): line.get_ydata().tolist() for line in panel.lines} == {
+        "test triples": [40.0, 60.0],
+        "validation triples": [41.0, 61.0],
+    }
     assert setting_curves([{**rows[0], "refusal": "no"}], ("hits@10",)) == {}
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from relscape import progress
 from relscape.errors import StorageError
 from relscape.maps.files import atomic_file
-from relscape.project.comparison import differences
+from relscape.project.comparison import differences, short_figure
 from relscape.project.experiments import Experiment, experiments
 from relscape.project.report import RESULTS, write_results
 from relscape.project.runner import run_experiment
@@ -112,7 +112,7 @@ def _difference_table(results: Mapping[str, Any]) -> list[str]:
     lines = ["", "| where | method | measure | known from | known | ours | difference | |"]
     lines.append("| --- | --- | --- | --- | ---: | ---: | ---: | --- |")
     return lines + [
-        f"| {d.place} | {d.method} | {d.measure} | {d.source} | {d.known:.4g} | {d.ours:.4g} "
-        f"| {d.ours - d.known:+.3g} | {d.outcome} |"
+        f"| {d.place} | {d.method} | {d.measure} | {d.source} | {short_figure(d.known)} "
+        f"| {short_figure(d.ours)} | {d.ours - d.known:+.3g} | {d.outcome} |"
         for d in found
     ]

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 from relscape.project.judgement import EXCEEDED, NOT_REACHED, REACHED
 
-__all__ = ["Difference", "differences", "settings_digest", "short_record"]
+__all__ = ["Difference", "differences", "settings_digest", "short_figure", "short_record"]
 
 NEAR = (
     0.05  # a figure is reached when ours is worse by at most this share of it, exceeded when better by more
 )
 _NOT_A_PLACE = {"measure", "values", "source"}
 _LESS_IS_BETTER = ("rank", "error")
+_LARGE = 10_000  # from here on a figure is told in whole numbers
 
 
 class Difference(NamedTuple):
@@ -59,6 +60,15 @@ def differences(results: Mapping[str, Any]) -> list[Difference]:
                 source = str(figure.get("source", "check"))
                 found.append(Difference(source, at, method, figure["measure"], float(known), float(ours[-1])))
     return found
+
+
+def short_figure(value: float) -> str:
+    """Tell a figure with four digits, large ones in whole numbers.
+
+    >>> short_figure(0.123456), short_figure(483142.0)
+    ('0.1235', '483,142')
+    """
+    return f"{value:,.0f}" if abs(value) >= _LARGE else f"{value:.4g}"
 
 
 def settings_digest(settings: Mapping[str, Any]) -> str:

@@ -20,7 +20,9 @@ from relscape.project.knowledge_measures import (
     LINKS,
     MEAN_RANK,
     PARTITIONS,
+    RAW_RANK,
     RECIPROCAL_RANK,
+    VALIDATION,
     measures_of,
 )
 from relscape.project.knowledge_runs import Training, kept_or_done
@@ -79,22 +81,25 @@ def sensitivity(
     folder: Path | None,
     only: Iterable[str],
 ) -> Findings:
-    """Vary one setting of a model at a time.
+    """Vary one setting of a model at a time, and rank validation and test triples.
 
     ``base`` in the settings are the arguments that stay, ``varied`` the values to try of single arguments
     (or options), by name.
     """
     trainings = {
-        f"{name}/{value:g}": _training(f"{name}/{value:g}", _varied(settings["base"], name, value), settings)
+        f"{name}/{value:g}": _training(
+            f"{name}/{value:g}", _varied(settings["base"], name, value), settings, validation=True
+        )
         for name, values in settings["varied"].items()
         for value in values
     }
-    findings = Findings(("set", "varied", "value"), LINKS, tables={"One setting at a time": LINKS})
+    tables = {"One setting at a time": LINKS, "The same, of validation triples": VALIDATION}
+    findings = Findings(("set", "varied", "value"), (*LINKS, *VALIDATION), tables=tables)
     for name, kept in _all_done(findings, trainings, settings["graph"], folder, only).items():
         varied, value = name.split("/")
         place = {"set": settings["graph"]["set"], "varied": varied, "value": float(value)}
         _add(findings, place, name, str(settings["base"]["model"]), kept)
-    shown = (HITS, MEAN_RANK, RECIPROCAL_RANK)
+    shown = (RAW_RANK, MEAN_RANK, HITS, RECIPROCAL_RANK)
     findings.pictures |= knowledge_pictures.setting_curves(findings.records, shown)
     return findings
 
@@ -105,10 +110,10 @@ PROCEDURES: Mapping[str, Callable[[Experiment, Settings, Path | None, Iterable[s
 }
 
 
-def _training(name: str, arguments: Settings, settings: Settings) -> Training:
+def _training(name: str, arguments: Settings, settings: Settings, validation: bool = False) -> Training:
     own = {**arguments, "random_state": settings["random_state"]}
     cap = own.pop("cap_minutes", settings["cap_minutes"])
-    return Training(name, own, float(cap))
+    return Training(name, own, float(cap), validation)
 
 
 def _varied(base: Settings, name: str, value: float) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from relscape.plot.palette import KIND_COLORS, LIGHT
-from relscape.project.knowledge_measures import HITS, MEAN_RANK, PARTS, part_hits
+from relscape.project.knowledge_measures import HITS, MEAN_RANK, PARTS, of_validation, part_hits
 from relscape.project.outcome import Record, methods_in
 from relscape.project.pictures import finished
 
@@ -18,6 +18,11 @@ __all__ = ["all_pictures", "setting_curves"]
 _PUBLISHED = "published"
 _COLORS = {"now": KIND_COLORS[0], "then": KIND_COLORS[1], _PUBLISHED: LIGHT.muted}
 _MARKS = {"now": "o", "then": "s", _PUBLISHED: "x"}
+_LINES = {
+    "test triples": {"marker": "o", "color": KIND_COLORS[0]},
+    "validation triples": {"marker": "s", "color": KIND_COLORS[1], "ls": "--"},
+}
+_TITLES = {"n_components": "k (n_components)", "lambda2": "λ₂ (lambda2)", "margin": "γ (margin)"}
 
 
 def all_pictures(records: Sequence[Record], figures: Iterable[Mapping[str, Any]]) -> dict[str, Figure]:
@@ -34,24 +39,30 @@ def all_pictures(records: Sequence[Record], figures: Iterable[Mapping[str, Any]]
 
 
 def setting_curves(records: Sequence[Record], measures: tuple[str, ...]) -> dict[str, Figure]:
-    """Draw measures against settings varied one at a time: a column a setting, all on the same scale."""
+    """Draw measures against settings varied one at a time: a column a setting, all on the same scale.
+
+    Test triples have a line each, validation triples one beside it where they were ranked.
+    """
     import matplotlib.pyplot as plt
 
     found = [record for record in records if not record["refusal"]]
     names = list(dict.fromkeys(record["varied"] for record in found))
     if not names:
         return {}
-    size = (3.2 * len(names) + 0.6, 2.6 * len(measures))
+    size = (3.2 * len(names) + 1.4, 2.3 * len(measures))
     figure, axes = plt.subplots(len(measures), len(names), figsize=size, sharey="row", squeeze=False)
     for line, measure in zip(axes, measures, strict=True):
         for panel, name in zip(line, names, strict=True):
-            points = sorted((r["value"], r[measure]) for r in found if r["varied"] == name)
-            panel.plot([value for _, value in points], marker="o", ms=4, color=KIND_COLORS[0])
-            panel.set_xticks(range(len(points)), [f"{at:g}" for at, _ in points])
-            panel.set_xlabel(name)
+            own = sorted((r for r in found if r["varied"] == name), key=lambda record: record["value"])
+            for told, (kind, style) in zip((measure, of_validation(measure)), _LINES.items(), strict=True):
+                if all(told in record for record in own):
+                    panel.plot([record[told] for record in own], ms=4, label=kind, **style)
+            panel.set_xticks(range(len(own)), [f"{record['value']:g}" for record in own])
+            panel.set_xlabel(_TITLES.get(name, name))
             for side in ("top", "right"):
                 panel.spines[side].set_visible(False)
         line[0].set_ylabel(measure)
+    axes[0][-1].legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return {"settings": finished(figure)}
 
 

@@ -26,12 +26,14 @@ _MINUTE = 60.0
 class Training(NamedTuple):
     """One training: a name such as "then/TransE", the arguments of KGEmbedding, and the most minutes.
 
-    Minutes are of processor time, so that a busy machine changes no result.
+    Minutes are of processor time, so that a busy machine changes no result. ``validation`` says whether
+    all validation triples are ranked in the end, beside the test triples.
     """
 
     name: str
     arguments: Mapping[str, Any]
     cap_minutes: float
+    validation: bool = False
 
 
 class _CapError(Exception):
@@ -47,7 +49,7 @@ def kept_or_done(
     ----------
     training : Training
     graph : KnowledgeGraph
-        Trained on its training triples, ranked on its test triples.
+        Trained on its training triples, ranked on its test triples (and, if wanted, validation triples).
     folder : path, optional
         Where trainings are kept; without one nothing is.
     wanted : bool
@@ -59,6 +61,8 @@ def kept_or_done(
         Arguments, epochs, seconds, whether the cap stopped it, and the whole ranking; or the ``refusal``.
     """
     settings = [graph.fingerprint(), training.arguments, training.cap_minutes]
+    if training.validation:  # only then, so that what was kept before this could be asked is still found
+        settings.append("validation")
     file = run_file(folder, str(training.arguments["model"]), settings)
     return kept_or_run(file, _FORMAT, wanted, lambda: _done_or_refused(training, graph))
 
@@ -74,7 +78,7 @@ def _done_or_refused(training: Training, graph: KnowledgeGraph) -> Kept:
 
 
 def _done(training: Training, graph: KnowledgeGraph) -> Kept:
-    """Train to the last epoch or to the cap, and rank the test triples."""
+    """Train to the last epoch or to the cap, and rank the test triples; validation triples where wanted."""
     model = KGEmbedding(**training.arguments)
     plan = model.check()
     started, started_cpu = time.perf_counter(), time.process_time()
@@ -84,8 +88,10 @@ def _done(training: Training, graph: KnowledgeGraph) -> Kept:
     params, epoch = (run.params, run.epoch) if best is None else (best.params, best.epoch)
     started = time.perf_counter()
     with held_threads(plan):
-        report = Trained(plan.energy, params, plan.settings, plan.reciprocal).rank(graph.test, graph)
-        figures = all_figures(report)
+        trained = Trained(plan.energy, params, plan.settings, plan.reciprocal)
+        reports = {"report": all_figures(trained.rank(graph.test, graph))}
+        if training.validation:
+            reports["validation report"] = all_figures(trained.rank(graph.valid, graph))
     return {
         "refusal": "",
         "seconds": seconds,
@@ -97,7 +103,7 @@ def _done(training: Training, graph: KnowledgeGraph) -> Kept:
         "kept_epoch": epoch,
         "capped": capped,
         "validation": {} if best is None else dict(best.figures),
-        "report": figures,
+        **reports,
     }
 
 

@@ -57,9 +57,14 @@ def report_tables(run: Run) -> list[ReportTable]:
 
 
 def _by_method(run: Run, title: str, measures: tuple[str, ...]) -> ReportTable:
-    """Set out some measures; figures that leave a key open come after the last record they belong to."""
+    """Set out some measures; figures that leave a key open come after the last record they belong to.
+
+    A record that has none of them, though nothing was refused, belongs to another table.
+    """
     found, rows = run.findings, []
     for at, record in enumerate(found.records):
+        if not record["refusal"] and not any(measure in record for measure in measures):
+            continue
         named = [*(str(record[key]) for key in found.keys), record["method"]]
         rows.append([*named, "ours", *(_cell(record.get(measure)) for measure in measures)])
         known: dict[tuple[str, ...], dict[str, float]] = {}

@@ -20,6 +20,7 @@ from relscape.project import (
     knowledge,
     network,
     projection,
+    sizes,
 )
 from relscape.project.experiments import Experiment, experiment
 from relscape.project.outcome import Findings, Verdict
@@ -32,6 +33,7 @@ PROCEDURES = {
     **cooccurrence.PROCEDURES,
     **cohorts.PROCEDURES,
     **cohort_studies.PROCEDURES,
+    **sizes.PROCEDURES,
 }
 # These take long: what is done is kept in the folder of the results, and not done again.
 LASTING = {**knowledge.PROCEDURES, **network.PROCEDURES, **projection.PROCEDURES}

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from statistics import fmean
 
-from relscape.project import cohort_study_verdicts, knowledge_verdicts, network_verdicts, projection_verdicts
+from relscape.project import (
+    cohort_study_verdicts,
+    knowledge_verdicts,
+    network_verdicts,
+    projection_verdicts,
+    size_verdicts,
+)
 from relscape.project.code_verdicts import CODE_RULES
 from relscape.project.cohort_verdicts import COHORT_RULES
 from relscape.project.experiments import Claim, Experiment
@@ -165,6 +171,7 @@ RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
     **knowledge_verdicts.RULES,
     **network_verdicts.RULES,
     **projection_verdicts.RULES,
+    **size_verdicts.RULES,
 }
 
 
