@@ -105,6 +105,7 @@ def main() -> None:
     write_tables(folder)
     file = folder / "relscape.toml"
     file.write_text(STUDY, encoding="utf-8")
+    print(f"wrote tables and relscape.toml into {folder}")
 
     told("first run", run_study(read_study(file)))
     told("run again", run_study(read_study(file)))
