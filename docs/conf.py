@@ -27,6 +27,8 @@ napoleon_use_rtype = False
 
 html_theme = "furo"
 html_title = "relscape"
+html_static_path = ["_static"]
+html_css_files = ["code.css"]
 html_show_sourcelink = False
 html_copy_source = False
 

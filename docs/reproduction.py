@@ -37,9 +37,9 @@ runs (`python docs/reproduction.py`), which lie in `docs/experiments/results`. T
 explain what is told here in a line, show more, and are where the pictures come from.
 
 Your own run of all is `relscape reproduce all`; it writes such a page to `results/report.md`. Data that is
-not part of relscape is named by the command, with where to get it. [Every table and
-figure](#every-table-and-figure) of the publications stands at the end, with what shows it or the data that it
-would take; `relscape reproduce coverage` prints the same.
+not part of relscape is named by the command, with its publication and how to convert the publisher's files.
+[Every table and figure](#every-table-and-figure) of the publications stands at the end, with what shows it or
+the data that it would take; `relscape reproduce coverage` prints the same.
 """
 
 
@@ -85,7 +85,8 @@ def _overview(known: dict[str, Experiment], records: dict[str, Any]) -> list[str
         )
     rule = (
         f"A published figure counts as reached when ours is worse by at most {100 * NEAR:.0f} % of it, and "
-        "as exceeded when ours is better by more than that. The rules that judge claims are in the code."
+        "as exceeded when ours is better by more than that. A claim is a sentence of a publication that can "
+        "be tested; the rules that judge claims are in `src/relscape/project/*verdicts.py`."
     )
     return [told, "", rule, "", *lines]
 

@@ -239,7 +239,9 @@ def main(names: Sequence[str] = ("digits",)) -> None:
         print("This compares with UMAP, which is not installed: pip install umap-learn")
         return
     for name in names:
-        save_picture(compared(name, *SETS[name]()), Path(f"cohorts_{name}.png"), dpi=100, colors=256)
+        picture = Path(f"cohorts_{name}.png")
+        save_picture(compared(name, *SETS[name]()), picture, dpi=100, colors=256)
+        print(f"saved {picture}")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ def main() -> None:
     joint = clock.to_map()
     print("near the 3:", ", ".join(near.id for near in joint.neighbors("cohort:digit 3", "cohort", 2)))
     save_picture(draw_cohorts(joint, title="Handwritten digits round the clock"), Path("clock.png"), dpi=100)
+    print("saved clock.png")
 
 
 def tell(name: str, Z: Any, X: Any, y: Any, prototypes: Any = None) -> None:

@@ -66,6 +66,7 @@ def main() -> None:
 
     figure = draw_map(model.to_map().layout("tsne"), color="chapter", links=True, title="Who imports whom")
     save_picture(figure, Path("imports.png"), dpi=90)
+    print("saved imports.png")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ def main() -> None:
     near = ", ".join(thing.id for thing in joint.neighbors("described:json", among="importing", k=4))
     print(f"{'CCA':20} json as described is near {near} as they import")
     joint.save("two_views")
+    print("saved two_views")
 
 
 if __name__ == "__main__":

@@ -106,6 +106,7 @@ def stdlib() -> None:
     written(folder / "chapters.csv", module=modules[told], chapter=chapters[told])
     written(folder / "words.csv", **pairs(library, "words", "module", "word"))
     (folder / "relscape.toml").write_text(STDLIB, encoding="utf-8")
+    print(f"  wrote tables and relscape.toml into {folder}")
 
     loaded = load_study(read_study(folder))
     chosen = guided(loaded)
@@ -159,6 +160,7 @@ def reuters() -> None:
     written(folder / "places.csv", story=[story for story, _ in named], place=[place for _, place in named])
     written(folder / "words.csv", **pairs(news, "counts", "story", "word"))
     (folder / "relscape.toml").write_text(REUTERS, encoding="utf-8")
+    print(f"  wrote tables and relscape.toml into {folder}")
 
     loaded = load_study(read_study(folder))
     chosen = guided(loaded)
@@ -213,6 +215,7 @@ def judged(
 def drawn(joint: rs.Map, name: str, **options: Any) -> None:
     """Save a picture, with a palette of 256 colours so that it stays small."""
     save_picture(joint, Path(f"{name}.png"), dpi=100, colors=256, size=(12.0, 10.0), **options)
+    print(f"  saved {name}.png")
 
 
 RUNS = {"stdlib": stdlib, "reuters": reuters}

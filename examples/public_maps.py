@@ -75,6 +75,7 @@ def mapped(data: rs.RelationalData, label: str, axes: int = 20) -> rs.Map:
 def drawn(joint: rs.Map, name: str, **options: Any) -> None:
     """Save a picture, with a palette of 256 colours so that it stays small."""
     save_picture(joint, Path(f"{name}.png"), dpi=100, colors=256, size=(12.0, 9.0), **options)
+    print(f"  saved {name}.png")
 
 
 def newsgroups20() -> None:

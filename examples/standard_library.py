@@ -26,6 +26,7 @@ def main() -> None:
         labels={"module": 45, "word": 25},
         title="The Python standard library: modules and the words that document them",
     )
+    print("saved stdlib.png")
     for module in ("csv", "threading", "zipfile"):
         modules = ", ".join(n.label for n in joint.neighbors(("module", module), "module", 4))
         words = ", ".join(n.label for n in joint.neighbors(("module", module), "word", 4))

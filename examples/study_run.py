@@ -1,7 +1,7 @@
 """A study from tables to maps, pictures and files, described in one file and made by one command.
 
 Tables of what every Python has, the modules of its standard library, are written with a relscape.toml beside
-them: six models, one of each family, and four outputs. ``relscape run`` makes all of it; run again it makes
+them: six models of the five families, and four outputs. ``relscape run`` makes all of it; run again it makes
 nothing, and after one line of the file is changed only what depends on it.
 
     python examples/study_run.py
@@ -105,6 +105,7 @@ def main() -> None:
     write_tables(folder)
     file = folder / "relscape.toml"
     file.write_text(STUDY, encoding="utf-8")
+    print(f"wrote tables and relscape.toml into {folder}")
 
     told("first run", run_study(read_study(file)))
     told("run again", run_study(read_study(file)))

@@ -109,6 +109,7 @@ def in_one_place(counts: csr_array) -> float:
 def drawn(joint: rs.Map, name: str, **options: Any) -> None:
     """Save a picture, with a palette of 256 colours so that it stays small."""
     save_picture(joint, Path(f"{name}.png"), dpi=100, colors=256, size=(12.0, 10.0), **options)
+    print(f"  saved {name}.png")
 
 
 def near(joint: rs.Map, *things: str) -> None:

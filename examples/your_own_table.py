@@ -34,10 +34,12 @@ def main() -> None:
     data = rs.read("orders.csv", rows="guest", columns="dish", weight="times")
     joint = rs.CorrespondenceAnalysis(n_components=2).fit(data).to_map()
     joint.save("orders-map")
+    print("saved orders.csv and orders-map")
     for near in joint.neighbors("guest:Ada", k=3):
         print(f"near Ada: {near.kind} {near.label}, distance {near.distance:.2f}")
 
     write(Path("newcomers.csv"), NEWCOMERS)
+    print("saved newcomers.csv")
     new = rs.read("newcomers.csv", rows="guest", columns="dish", weight="times")
     grown = rs.place(rs.Map.load("orders-map"), new)
     for guest in ("Gia", "Hal"):

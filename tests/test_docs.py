@@ -56,7 +56,20 @@ def test_the_page_of_all_experiments_is_that_of_the_records():
     assert made == (DOCS / "reproduction.md").read_text(encoding="utf-8"), "run python docs/reproduction.py"
 
 
-TRIED = [ROOT / "README.md", DOCS / "start.md", *sorted((DOCS / "howto").glob("[!i]*.md"))]
+def test_api_pages_lead_to_what_explains_them(tmp_path):
+    generate = script("generate")
+    generate.write_pages(tmp_path / "api")
+    index = (tmp_path / "api" / "index.rst").read_text(encoding="utf-8")
+    assert "- :doc:`MKPE <MKPE>`: Multiple kernel preserving embedding" in index
+    for name in generate.GROUPS["Models"]:
+        page = (tmp_path / "api" / f"{name}.rst").read_text(encoding="utf-8")
+        assert f" relscape.{name}\n" in page, f"{name} is not shown as people import it"
+        explained = DOCS / f"{generate.explained_at(name)}.md"
+        assert name in explained.read_text(encoding="utf-8"), f"{explained.name} does not tell of {name}"
+    assert not re.findall(r"`: *$", index, re.MULTILINE), "a name without a line about it"
+
+
+TRIED = [ROOT / "README.md", DOCS / "index.md", DOCS / "start.md", *sorted((DOCS / "howto").glob("[!i]*.md"))]
 
 
 @pytest.mark.parametrize("page", TRIED, ids=named)

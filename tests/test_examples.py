@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,12 @@ SELF_CONTAINED = sorted(set(EXAMPLES.glob("*.py")) - SLOW)
 def test_example_runs(example, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(example))["main"]()
-    assert capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert told
+    ignored = (EXAMPLES.parent / ".gitignore").read_text(encoding="utf-8").split()
+    for made in tmp_path.iterdir():
+        assert made.name in told, f"{example.name} does not say that it writes {made.name}"
+        assert any(fnmatch(f"/{made.name}", pattern.rstrip("/")) for pattern in ignored), made.name
 
 
 @pytest.mark.parametrize(
