@@ -21,8 +21,9 @@ __all__ = ["Layer", "detailed_maps", "window"]
 
 Key = Mapping[str, tuple[str, str]]
 _ROOM = 1.25  # a detail reaches farther than its words by a quarter
-_ACROSS, _DOWN = 11.0, 11.7  # inches
-_HEAD = 0.9  # inches above the panels, for heading and legend
+_SIDE = 5.4  # inches of a panel
+_HEAD, _LINE = 0.6, 0.2  # inches above the panels: the heading, and a line of the legend
+_KEY_ACROSS = 6  # entries of the legend on one line
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +73,11 @@ def detailed_maps(
     import matplotlib.pyplot as plt
     from matplotlib.lines import Line2D
 
-    down = -(-(len(details) + 1) // 2)
-    height = _HEAD + (_DOWN - _HEAD) * down / 2
-    figure, axes = plt.subplots(down, 2, figsize=(_ACROSS, height), squeeze=False)
-    figure.subplots_adjust(0.015, 0.012, 0.985, 1.0 - (_HEAD + 0.3) / height, 0.03, 0.07)
+    down, lines = -(-(len(details) + 1) // 2), -(-len(key) // _KEY_ACROSS)
+    head = _HEAD + _LINE * lines
+    height = head + (_SIDE + 0.3) * down
+    figure, axes = plt.subplots(down, 2, figsize=(2 * _SIDE + 0.2, height), squeeze=False)
+    figure.subplots_adjust(0.015, 0.012, 0.985, 1.0 - (head + 0.25) / height, 0.03, 0.07)
     for panel in axes.flat[len(details) + 1 :]:
         panel.set_visible(False)
     panels = list(axes.flat)
@@ -92,7 +94,7 @@ def detailed_maps(
         handles=handles,
         loc="upper left",
         bbox_to_anchor=(0.006, 1.0 - 0.36 / height),
-        ncols=-(-len(handles) // 2) if len(handles) > 6 else len(handles),
+        ncols=-(-len(handles) // lines),
         fontsize=9,
         frameon=False,
         handletextpad=0.1,
@@ -103,6 +105,7 @@ def detailed_maps(
 
 def _draw_whole(panel: Any, layers: Sequence[Layer], details: Mapping[str, FloatArray]) -> None:
     from matplotlib.patches import Rectangle
+    from matplotlib.patheffects import withStroke
 
     shown = [layer for layer in layers if layer.whole]
     low, high = limits(np.vstack([layer.points for layer in shown]), full=False)
@@ -113,9 +116,10 @@ def _draw_whole(panel: Any, layers: Sequence[Layer], details: Mapping[str, Float
         sides = corners[1] - corners[0]
         panel.add_patch(Rectangle(corners[0], *sides, fill=False, color=LIGHT.ink, linewidth=1.1, zorder=5))
         at = corners[0][0], corners[1][1]
-        panel.annotate(
+        written = panel.annotate(
             letter, at, (4, -4), textcoords="offset points", weight="bold", fontsize=12, va="top", zorder=6
         )
+        written.set_path_effects([withStroke(linewidth=3.0, foreground=LIGHT.paper)])
     _frame(panel, np.array([middle - reach, middle + reach]))
     _title(panel, "a   the whole map, and where the details are")
 

@@ -182,4 +182,4 @@ def _topic_colors(settings: Mapping[str, Any]) -> dict[str, str]:
 
 def _topic_key(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     key = {topic: (color, "o") for topic, color in _topic_colors(settings).items()}
-    return {**key, "other volumes": (_UNKNOWN, "o")}
+    return {**key, "other volumes": (_UNKNOWN, "o"), "word, in details": (_WORD_INK, ".")}
