@@ -15,10 +15,10 @@ from relscape.errors import StorageError
 from relscape.project import pictures
 from relscape.project.baselines import BASELINES
 from relscape.project.code_fitting import joint_map, mapped
+from relscape.project.code_papers import AUTHORS, TOPICS
 from relscape.project.code_verdicts import CODE_RULES
 from relscape.project.cooccurrence import (
     ALL,
-    AUTHORS,
     AVERAGED,
     DOCUMENTS,
     LIFT,
@@ -98,12 +98,23 @@ def test_newsgroup_documents_drop_silent_messages():
     assert found.words.tolist() == ["cat", "dog"]
 
 
+TOPICAL = {
+    "topics": {"theory": ["Theory"], "vision": ["Vision", "Visual Processing"]},
+    "topic_volumes": [1, 2],
+}
+
+
 def nips_like(rng, papers=12, words=8, authors=4):
     counts = rng.poisson(2.0, (papers, words)).astype(float)
     written = np.zeros((papers, authors))
     written[np.arange(papers), np.arange(papers) % authors] = 1
+    fields = {
+        "volume": np.arange(papers) // 4,
+        "session": np.array(["Theory", "Vision", "Visual Processing", "Prizes"] * 3, dtype=object)[:papers],
+    }
+    titles = [f"On {i}," for i in range(papers)]
     entities = [
-        EntitySet("doc", [f"paper {i}" for i in range(papers)]),
+        EntitySet("doc", [f"paper {i}" for i in range(papers)], labels=titles, fields=fields),
         EntitySet("word", [f"word {i}" for i in range(words)]),
         EntitySet("author", [f"author {i}" for i in range(authors)]),
     ]
@@ -113,7 +124,7 @@ def nips_like(rng, papers=12, words=8, authors=4):
 
 def test_authors_have_the_words_of_their_papers(rng):
     data, counts, written = nips_like(rng)
-    found = nips_papers(data, {"papers": 99, "left_out": 2, "words": 5, "authors": 3}, 0)
+    found = nips_papers(data, {**TOPICAL, "papers": 99, "left_out": 2, "words": 5, "authors": 3}, 0)
     kept = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[2:7])
     said = written.T @ counts[:, kept]
     most = np.sort(np.argsort(-said.sum(axis=1), kind="stable")[:3])
@@ -121,6 +132,16 @@ def test_authors_have_the_words_of_their_papers(rng):
     np.testing.assert_array_equal(found.written.toarray(), written[:, most])
     assert found.words.tolist() == [f"word {i}" for i in kept]
     assert found.author_names.tolist() == [f"author {i}" for i in most]
+
+
+def test_topics_are_sessions_of_some_volumes(rng):
+    data, _, _ = nips_like(rng)
+    found = nips_papers(data, {**TOPICAL, "papers": 99, "left_out": 0, "words": 8, "authors": 4}, 0)
+    assert found.topics.tolist() == [""] * 4 + ["theory", "vision", "vision", ""] * 2
+    assert found.titles[:2].tolist() == ["On 0", "On 1"]
+    some = nips_papers(data, {**TOPICAL, "papers": 5, "left_out": 0, "words": 8, "authors": 4}, 0)
+    topic = dict(zip(found.paper_names, found.topics, strict=True))
+    assert some.topics.tolist() == [topic[name] for name in some.paper_names]
 
 
 # ---------------------------------------------------------------------- baselines
@@ -223,7 +244,7 @@ def test_code_sees_equal_documents(counts):
 
 def test_at_the_ends_one_kind_takes_no_part(rng):
     data, _, _ = nips_like(rng)
-    found = nips_papers(data, {"papers": 99, "left_out": 0, "words": 8, "authors": 4}, 0)
+    found = nips_papers(data, {**TOPICAL, "papers": 99, "left_out": 0, "words": 8, "authors": 4}, 0)
     settings = {"random_state": 0, "fits": {"code": {"n_restarts": 1, "max_iterations": 30}}}
     papers, authors = (joint_map(found, alpha, settings)[0] for alpha in (1.0, 0.0))
     same_map(papers.rows, mapped("code", found.papers, settings).rows)
@@ -347,6 +368,27 @@ def test_weights_need_a_plateau_and_falling_ends():
     assert judge("G8", rows(0.1, 0.5, 0.5, 0.45, 0.1), keys)[0] == "reached"
     assert judge("G8", rows(0.1, 0.3, 0.5, 0.45, 0.1), keys)[0] == "not reached"
     assert judge("G8", rows(0.5, 0.5, 0.5, 0.45, 0.1), keys)[0] == "not reached"
+
+
+def test_topics_must_lie_together_and_beside_the_right_ones():
+    def judged(purity, theory, vision):
+        places = {
+            "algorithms and architectures": 0.0,
+            "theory": theory,
+            "neuroscience": 9.0,
+            "vision": vision,
+        }
+        places |= {"control": 2.0, "speech": 7.0, "implementation": 6.5}
+        topics = {name: {"papers": 10, "median": [at, 0.0]} for name, at in places.items()}
+        return judge("G10", [(("papers",), "code", {TOPICS: purity})], chosen={"topics": topics})
+
+    outcome, why = judged(40.0, theory=3.0, vision=8.0)
+    assert outcome == "reached"
+    assert "doc-doc by topic 40.0, by chance 13.0" in why  # 7 topics of 10: 9 of 69 others
+    assert "nearest to algorithms and architectures: control, theory;" in why
+    assert judged(25.0, theory=3.0, vision=8.0)[0] == "not reached"
+    assert judged(40.0, theory=6.6, vision=8.0)[0] == "not reached"
+    assert judged(40.0, theory=3.0, vision=4.0)[0] == "not reached"
 
 
 # ---------------------------------------------------------------------- runs

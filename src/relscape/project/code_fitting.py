@@ -19,7 +19,7 @@ from relscape.project.fitting import Placement
 from relscape.project.samples import Papers, equal_rows
 from relscape.protocols import FloatArray, SparseArray
 
-__all__ = ["LIKELIHOOD", "cut", "joint_map", "mapped"]
+__all__ = ["LIKELIHOOD", "cut", "joint_map", "mapped", "reached"]
 
 Settings = Mapping[str, Any]
 Made = tuple[FloatArray, FloatArray | None, dict[str, Any]]
@@ -85,6 +85,12 @@ def joint_map(given: Papers, alpha: float, settings: Settings) -> tuple[Placemen
 def cut(placement: Placement, k: int) -> Placement:
     """Keep the first k axes of a map of documents."""
     return replace(placement, rows=None if placement.rows is None else placement.rows[:, :k], columns=None)
+
+
+def reached(placement: Placement) -> dict[str, float]:
+    """Give the likelihood of a map as a score, where it has one."""
+    told = placement.chosen
+    return {LIKELIHOOD: told[LIKELIHOOD]} if LIKELIHOOD in told else {}
 
 
 def _timed(method: str, make: Callable[[], Made]) -> Placement:

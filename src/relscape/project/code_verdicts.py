@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
+from relscape.project.code_papers import AUTHORS, TOPICS
 from relscape.project.cooccurrence import (
     ALL,
-    AUTHORS,
     AVERAGED,
+    CIRCLE,
     DOCUMENTS,
     LIFT,
     PURITY,
@@ -22,7 +26,8 @@ from relscape.project.outcome import Record, by_place
 __all__ = ["CODE_RULES"]
 
 DOMINANT = 0.9  # the share of the trace that "two dominant eigenvalues" hold
-CIRCLE = 0.15  # radii on "a circle" differ by no more, std / mean
+TOGETHER = 2.0  # things of a class that "lie together" are as many times as often near as by chance
+BESIDE = 2  # of the classes around one, as many of the nearest are "beside" it
 STEADY = 0.8  # the least of "roughly constant" values, as a part of the largest
 
 Table = dict[str, dict[str, float]]
@@ -160,6 +165,28 @@ def _weights(records: list[Record]) -> Judgement:
     return outcome_of(steady and max(curve[0.0], curve[1.0]) < min(inner)), told
 
 
+def _topics(records: list[Record]) -> Judgement:
+    """G10: on the map of papers a topic is twice as frequent around its own as by chance, and topics meet.
+
+    They meet where theory is among the two topics nearest to algorithms by their medians, and vision among
+    those nearest to neuroscience.
+    """
+    (record,) = [r for r in records if "topics" in r["chosen"]]
+    places = record["chosen"]["topics"]
+    sizes = np.array([place["papers"] for place in places.values()])
+    chance = 100 * float((sizes * (sizes - 1)).sum() / (sizes.sum() * (sizes.sum() - 1)))
+    told = [f"doc-doc by topic {record[TOPICS]:.1f}, by chance {chance:.1f}"]
+    fulfilled = record[TOPICS] >= TOGETHER * chance
+    for topic, wanted in (("algorithms and architectures", "theory"), ("neuroscience", "vision")):
+        if topic not in places or wanted not in places:
+            return UNTESTED, f"there are no papers on {topic} and {wanted}"
+        own = places[topic]["median"]
+        others = sorted(places.keys() - {topic}, key=lambda other: math.dist(own, places[other]["median"]))
+        fulfilled &= wanted in others[:BESIDE]
+        told.append(f"nearest to {topic}: {', '.join(others[: max(BESIDE, others.index(wanted) + 1)])}")
+    return outcome_of(fulfilled), "; ".join(told)
+
+
 CODE_RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
     "G0": _table_one,
     "G0b": _joint_maps,
@@ -172,6 +199,7 @@ CODE_RULES: Mapping[str, Callable[[list[Record]], Judgement]] = {
     "G7": _documents_of_models,
     "G8": _weights,
     "G9": _unregularised,
+    "G10": _topics,
 }
 
 

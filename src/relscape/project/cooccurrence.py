@@ -4,38 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from relscape import datasets, progress
-from relscape.errors import StorageError
-from relscape.plot import draw_map
 from relscape.project import pictures
-from relscape.project.code_fitting import LIKELIHOOD, cut, joint_map, mapped
+from relscape.project.code_fitting import LIKELIHOOD, cut, mapped, reached
+from relscape.project.code_papers import papers
+from relscape.project.code_pictures import path_picture, representative_words, word_maps
 from relscape.project.fitting import Placement
 from relscape.project.outcome import Findings, Record, by_place, methods_in
-from relscape.project.samples import Documents, equal_rows, newsgroup_documents, nips_papers
+from relscape.project.samples import Documents, equal_rows, newsgroup_documents, present
 from relscape.protocols import SparseArray
-from relscape.scores import authorship, doc_doc, doc_doc_curve, doc_word, normalized_purity
+from relscape.scores import doc_doc, doc_doc_curve, doc_word, normalized_purity
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["PROCEDURES"]
 
 Settings = Mapping[str, Any]
 
-DOCUMENTS, WORDS, LIFT, PURITY, RADIUS, AUTHORS, AUTHORS_ALL = (
+DOCUMENTS, WORDS, LIFT, PURITY, RADIUS = (
     "doc-doc × 100",
     "doc-word",
     "doc-word by lift",
     "normalised purity",
     "radius, std/mean",
-    "authorship",
-    "authorship, all k",
 )
 ALL = "mean of sets"
 AVERAGED = "1-100, mean"
 SMOKING = "smoking"
 WORD_SIZES = 100
+CIRCLE = 0.15  # radii on "a circle" differ by no more, std / mean
 
 
 def table(settings: Settings) -> Findings:
@@ -101,14 +103,17 @@ def semidefinite(settings: Settings) -> Findings:
         for name, text in texts.items():
             for placement in _by_gradients_and_psd(text.counts, settings):
                 scores = _scores(text, placement, settings["sizes"])
-                findings.add({"set": name}, placement, {**scores, **_reached(placement)})
+                findings.add({"set": name}, placement, {**scores, **reached(placement)})
             task.advance()
     if texts:
         _average(findings)
         findings.pictures = pictures.bars(findings, (DOCUMENTS, WORDS))
     smoking = datasets.load_smoking().matrix("counts")
+    solved = {}
     for placement in _by_gradients_and_psd(smoking, {**settings, **settings["smoking"]}, equal=False):
-        findings.add({"set": SMOKING}, placement, _reached(placement))
+        findings.add({"set": SMOKING}, placement, reached(placement))
+        solved[placement.method] = placement.chosen
+    findings.pictures["path"] = path_picture(solved["psd"]["path"], solved["code"][LIKELIHOOD])
     return findings
 
 
@@ -125,7 +130,7 @@ def models(settings: Settings) -> Findings:
                     **_scores(text, placement, settings["sizes"]),
                     LIFT: doc_word(text.counts, *both, text.classes, WORD_SIZES, "lift"),
                     RADIUS: _roundness(text.counts, placement),
-                    **_reached(placement),
+                    **reached(placement),
                 }
                 findings.add({"set": name}, placement, scores)
                 task.advance()
@@ -136,38 +141,8 @@ def models(settings: Settings) -> Findings:
         findings.pictures = {
             **pictures.bars(findings, (DOCUMENTS, WORDS, LIFT)),
             "maps": pictures.class_maps(drawn),
+            "words": _words_of_groups(findings, settings),
         }
-    return findings
-
-
-def papers(settings: Settings) -> Findings:
-    """Map the papers, words and authors of NIPS, two kinds alone and all three by weighted likelihoods."""
-    findings = Findings(("set", "α"), (LIKELIHOOD, AUTHORS, AUTHORS_ALL))
-    data = _present(findings, datasets.load_nips)
-    if data is None:
-        return findings
-    chosen = nips_papers(data, settings, settings["random_state"])
-    covered = np.count_nonzero(np.diff(chosen.written.indptr))
-    (m, n), a = chosen.papers.shape, chosen.authors.shape[0]
-    findings.notes.append(f"{m} papers × {n} words; {a} authors, who wrote {covered} of the papers")
-    with progress.task("mapping NIPS", 2 + len(settings["weights"])) as task:
-        for kind, counts in (("papers", chosen.papers), ("authors", chosen.authors)):
-            placement = mapped("code", counts, settings, equal=kind == "papers")
-            findings.add({"set": f"{kind}, words", "α": "–"}, placement, _reached(placement))
-            task.advance()
-        for alpha in settings["weights"]:
-            placement, model = joint_map(chosen, alpha, settings)
-            near = placement.rows, placement.columns, chosen.written
-            scores = {AUTHORS: authorship(*near), AUTHORS_ALL: authorship(*near, "all")}
-            findings.add({"set": "all three", "α": alpha}, placement, scores)
-            task.advance()
-            if alpha == settings["drawn"]:
-                labels = {"paper": 0, "word": 70, "author": 50}
-                findings.pictures["map"] = draw_map(model.to_map(), labels=labels, size=(12.0, 9.0))
-    joint = [record for record in findings.records if record["set"] == "all three"]
-    findings.pictures.update(
-        pictures.curves(Findings(findings.keys, findings.measures, joint), "α", (AUTHORS, AUTHORS_ALL))
-    )
     return findings
 
 
@@ -180,19 +155,10 @@ PROCEDURES: Mapping[str, Callable[[Settings], Findings]] = {
 }
 
 
-def _present(findings: Findings, load: Callable[[], Any]) -> Any:
-    """Load a data set, or note what is missing and how to get it."""
-    try:
-        return load()
-    except StorageError as error:
-        findings.notes.append(str(error))
-        return None
-
-
 def _newsgroups(findings: Findings, settings: Settings) -> dict[str, Documents]:
     """Draw the messages of every set, or none where there are no newsgroups on this machine."""
     groups = sorted({group for chosen in settings["sets"].values() for group in chosen})
-    data = _present(findings, lambda: datasets.load_newsgroups20(groups))
+    data = present(findings, lambda: datasets.load_newsgroups20(groups))
     if data is None:
         return {}
     return {
@@ -214,9 +180,19 @@ def _by_gradients_and_psd(counts: SparseArray, settings: Settings, equal: bool =
         yield mapped(method, counts, settings)
 
 
-def _reached(placement: Placement) -> Record:
-    told = placement.chosen
-    return {LIKELIHOOD: told[LIKELIHOOD]} if LIKELIHOOD in told else {}
+def _words_of_groups(findings: Findings, settings: Settings) -> Figure:
+    """Map more messages of one set by some models, and name words in the middle of every group."""
+    chosen = settings["figure10"]
+    (text,) = _newsgroups(findings, {**settings, **chosen}).values()
+    maps = {}
+    for method in chosen["models"]:
+        placement = mapped(method, text.counts, settings)
+        arc = _roundness(text.counts, placement) <= CIRCLE
+        words = representative_words(text, placement, chosen["named"], arc)
+        maps[method] = placement, words
+        told = "; ".join(f"{group}: {', '.join(text.words[at])}" for group, at in words.items())
+        findings.notes.append(f"{len(text.classes)} messages, {method}, words in the middle of {told}")
+    return word_maps(text, maps)
 
 
 def _scores(text: Documents, placement: Placement, sizes: int) -> Record:

@@ -254,10 +254,11 @@ def _two_kind_legend(panel: Any, colors: Mapping[str, str]) -> None:
     panel.legend(fontsize=9, frameon=False, loc="center left")
 
 
-def finished(figure: Figure) -> Figure:
-    """Lay a figure out, and take it from matplotlib's own list of open ones."""
+def finished(figure: Figure, tight: bool = True) -> Figure:
+    """Lay a figure out, unless it is already, and take it from matplotlib's own list of open ones."""
     import matplotlib.pyplot as plt
 
-    figure.tight_layout()
+    if tight:
+        figure.tight_layout()
     plt.close(figure)
     return figure

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from relscape.data import RelationalData
+from relscape.errors import StorageError
+from relscape.project.outcome import Findings
 from relscape.protocols import FloatArray, IntArray, SparseArray, TextArray
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "frequent_words",
     "newsgroup_documents",
     "nips_papers",
+    "present",
     "sampled_text",
     "themed_relation",
 ]
@@ -32,7 +35,10 @@ class Documents(NamedTuple):
 
 
 class Papers(NamedTuple):
-    """Papers × words, authors × words, and who wrote what (papers × authors); all with their names."""
+    """Papers × words, authors × words, and who wrote what (papers × authors); all with their names.
+
+    ``topics`` are those of the papers, empty where none is known.
+    """
 
     papers: SparseArray
     authors: SparseArray
@@ -40,6 +46,17 @@ class Papers(NamedTuple):
     paper_names: TextArray
     author_names: TextArray
     words: TextArray
+    titles: TextArray
+    topics: TextArray
+
+
+def present(findings: Findings, load: Callable[[], Any]) -> Any:
+    """Load a data set, or note what is missing and how to get it."""
+    try:
+        return load()
+    except StorageError as error:
+        findings.notes.append(str(error))
+        return None
 
 
 def sampled_text(
@@ -85,8 +102,9 @@ def nips_papers(data: RelationalData, chosen: Mapping[str, Any], random_state: i
     """Draw papers, the words that are frequent in them, and the authors to whom most of these words belong.
 
     ``chosen`` says the number of ``papers`` (all where there are fewer), how many of the most frequent
-    words are ``left_out``, how many ``words`` after them and how many ``authors`` are kept. An author's
-    words are those of all papers with his or her name.
+    words are ``left_out``, how many ``words`` after them and how many ``authors`` are kept, and which
+    sessions of which ``topic_volumes`` are about one of the ``topics``. An author's words are those of
+    all papers with his or her name.
     """
     total = len(data.entities["doc"])
     rng = np.random.default_rng(random_state)
@@ -96,14 +114,27 @@ def nips_papers(data: RelationalData, chosen: Mapping[str, Any], random_state: i
     counts = csr_array(counts[:, words])
     used = csr_array(written.T @ counts)
     authors = np.sort(np.argsort(-np.asarray(used.sum(axis=1)), kind="stable")[: chosen["authors"]])
+    docs = data.entities["doc"]
     return Papers(
         counts,
         csr_array(used[authors]),
         csr_array(written[:, authors]),
-        data.entities["doc"].ids[papers],
+        docs.ids[papers],
         data.entities["author"].ids[authors],
         data.entities["word"].ids[words],
+        np.array([title.rstrip(" ,") for title in docs.shown[papers]], dtype=object),
+        _topics(docs.fields, chosen["topics"], chosen["topic_volumes"])[papers],
     )
+
+
+def _topics(
+    fields: Mapping[str, Any], topics: Mapping[str, Iterable[str]], volumes: Iterable[int]
+) -> TextArray:
+    """Give every paper the topic of its session, or nothing where its volume has other sessions."""
+    named = {session: topic for topic, sessions in topics.items() for session in sessions}
+    known = np.isin(fields["volume"], list(volumes))
+    given = [named.get(session, "") for session in fields["session"]]
+    return np.where(known, np.array(given, dtype=object), "")
 
 
 def frequent_words(counts: SparseArray, left_out: int, kept: int) -> IntArray:
