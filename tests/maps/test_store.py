@@ -384,6 +384,39 @@ def test_a_persons_folders_stay_even_when_named_like_ours(tmp_path: Path) -> Non
     assert all((target / name).read_text() == "mine" for name in mine)
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        lambda h, name: h["relations"][0].update(file=name),
+        lambda h, name: h["groups"][0].update(file=name),
+        lambda h, name: h.update(arrays=name),
+    ],
+)
+@pytest.mark.parametrize("name", ["thesis.txt", "work/thesis.parquet", "relations/thesis.txt", ".parquet"])
+def test_a_header_cannot_claim_a_persons_file(tmp_path: Path, claim: Any, name: str) -> None:
+    target = full_map().save(tmp_path / "map")
+    (target / name).parent.mkdir(exist_ok=True)
+    (target / name).write_text("mine")
+    _edit(lambda h: claim(h, name))(target)
+    Map([Group("other", ["p"], np.eye(1))]).save(target)
+    assert (target / name).read_text() == "mine"
+    assert Map.load(target).groups == ("other",)
+
+
+def test_of_a_table_in_parts_only_the_parts_are_replaced(tmp_path: Path) -> None:
+    small = Map([Group("a", ["p"], np.eye(1))])
+    target = small.save(tmp_path / "map")
+    (target / "a.parquet").rename(target / "part.parquet")
+    (target / "a.parquet").mkdir()
+    (target / "part.parquet").rename(target / "a.parquet" / "part.parquet")
+    assert_same(Map.load(target), small)
+    (target / "a.parquet" / "thesis.txt").write_text("mine")
+    with pytest.raises(StorageError, match=r"a\.parquet is not part of the earlier result"):
+        small.save(target)
+    Map([Group("other", ["p"], np.eye(1))]).save(target)
+    assert _files(target) == {"a.parquet/thesis.txt", "map.json", "other.parquet"}
+
+
 def test_reading_brings_back_a_map_that_was_set_aside(tmp_path: Path) -> None:
     full_map().save(tmp_path / "map")
     (tmp_path / "map").rename(tmp_path / ".map.previous")

@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose
 
 import relscape as rs
 from relscape.errors import DataError, FormatError, ParameterError, StorageError, UnknownNameError
-from relscape.maps.store import Parts, map_files, write_group, write_map
+from relscape.maps.owned import map_files
+from relscape.maps.store import Parts, write_group, write_map
 from relscape.maps.stored import StoredMap
 
 

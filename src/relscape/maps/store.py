@@ -35,9 +35,9 @@ from relscape.maps.files import (
 )
 from relscape.maps.group import Group, field_columns, group_table
 from relscape.maps.map import Map
+from relscape.maps.owned import ARRAYS, FORMAT, VERSION, in_order, owned_files
 from relscape.maps.spelling import meant
 from relscape.maps.state import (
-    MODEL_FILES,
     ModelState,
     check_regular,
     read_arrays,
@@ -52,15 +52,12 @@ __all__ = [
     "check_target",
     "group_of_table",
     "inside",
-    "map_files",
     "read_map",
     "stored_provenance",
     "write_group",
     "write_map",
 ]
 
-FORMAT = "relscape-map"
-VERSION = 1
 _DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, pa.ArrowException)
 _LARGE = 2**30  # bytes or rows that a table may unpack to, however small its file
 _MOST_EXPANDED = 250  # times its size that a larger one may
@@ -79,44 +76,14 @@ class Parts(NamedTuple):
 
 def write_map(map_: Map, path: Path, parts: Parts | None = None) -> Path:
     """Write a map as a directory, whole or not at all; an earlier map there is replaced."""
-    replace_directory(path, lambda draft: _write(map_, draft, parts), _owned)
+    replace_directory(path, lambda draft: _write(map_, draft, parts), owned_files)
     return path
 
 
 def check_target(path: Path) -> None:
     """Refuse early a place where a map could not be written."""
     with storage_errors("write", path):
-        replaceable_files(path, _owned)
-
-
-def _owned(path: Path) -> set[str] | None:
-    """Name the files that a map's header speaks of; None when the directory is not a map."""
-    try:
-        header = read_json(path / "map.json", FORMAT, VERSION)
-        files = {"map.json", *(str(entry["file"]) for entry in [*header["groups"], *header["relations"]])}
-        if header["arrays"]:
-            files.add(str(header["arrays"]))
-        if header["model_directory"]:
-            files |= {f"model/{name}" for name in MODEL_FILES}
-    except (StorageError, OSError, KeyError, TypeError):
-        return None
-    return files
-
-
-def _in_order(folder: Path) -> list[Path]:
-    """List the files that a table in parts consists of."""
-    return sorted(folder.glob("*.parquet"))
-
-
-def map_files(path: Path) -> list[Path] | None:
-    """List the files of a map, in a fixed order; None where there is no map, or one that is not whole."""
-    restore_directory(path, _owned)
-    names = _owned(path) if path.is_dir() else None
-    if names is None:
-        return None
-    places = [path / name for name in sorted(names)]
-    files = [file for place in places for file in (_in_order(place) if place.is_dir() else [place])]
-    return files if all(file.is_file() for file in files) else None
+        replaceable_files(path, owned_files)
 
 
 def stored_provenance(path: Path) -> dict[str, Any]:
@@ -152,7 +119,7 @@ def _write(map_: Map, directory: Path, parts: Parts | None) -> None:
             }
             for r in map_.relations.values()
         ],
-        "arrays": "arrays.safetensors" if map_.arrays else None,
+        "arrays": ARRAYS if map_.arrays else None,
         "model_directory": "model" if map_.model_state else None,
     }
     if links:
@@ -161,7 +128,7 @@ def _write(map_: Map, directory: Path, parts: Parts | None) -> None:
         table = _relation_table(map_, relation)
         pq.write_table(table, directory / "relations" / links[relation.name], compression="zstd")
     if map_.arrays:
-        write_arrays(directory / "arrays.safetensors", map_.arrays)
+        write_arrays(directory / ARRAYS, map_.arrays)
     if map_.model_state:
         (directory / "model").mkdir()
         map_.model_state.write(directory / "model")
@@ -226,7 +193,7 @@ def _is_map(path: Path) -> bool:
 
 def read_map(path: Path) -> Map:
     """Read a map; anything damaged or not ours is refused with the file's name."""
-    restore_directory(path, _owned)
+    restore_directory(path, owned_files)
     if not path.exists():
         raise StorageError(f"there is no map at {path}.{meant(path, _is_map)}")
     if not path.is_dir():
@@ -271,7 +238,7 @@ def inside(path: Path, name: str) -> Path:
 
 
 def _read_table(path: Path) -> Any:
-    parts = _in_order(path) if path.is_dir() else []
+    parts = in_order(path) if path.is_dir() else []
     if parts:
         return pa.concat_tables([_read_table(part) for part in parts])
     try:

@@ -13,8 +13,9 @@ from relscape.errors import DataError, FormatError, ParameterError, UnknownNameE
 from relscape.maps.files import storage_errors
 from relscape.maps.map import Map
 from relscape.maps.nearby import Neighbor, check_count
+from relscape.maps.owned import FORMAT, VERSION
 from relscape.maps.state import read_json
-from relscape.maps.store import FORMAT, VERSION, group_of_table, inside
+from relscape.maps.store import group_of_table, inside
 from relscape.protocols import FloatArray
 
 __all__ = ["StoredMap"]
