@@ -34,6 +34,8 @@ class Group:
     fields: Mapping[str, AnyArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.kind, str):
+            raise DataError(f"the kind {self.kind!r} is not a text; name it, as in {str(self.kind)!r}.")
         ids = as_text(self.ids, f"ids of kind {self.kind!r}")
         check_unique(ids, f"kind {self.kind!r}")
         object.__setattr__(self, "ids", ids)

@@ -18,6 +18,7 @@ from relscape.maps.group import Group, group_table, stack_tables
 from relscape.maps.nearby import Neighbor, check_count, nearest_to_all, nearest_to_one
 from relscape.maps.relations import check_relation, follow_groups
 from relscape.maps.state import ModelState
+from relscape.maps.told import check_picture, check_told
 from relscape.protocols import AnyArray, FloatArray
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Map:
         arrays: Mapping[str, AnyArray] | None = None,
         model_state: ModelState | None = None,
     ) -> None:
+        check_told(model, parameters=parameters, scores=scores, provenance=provenance, drawn_by=drawn_by)
         self._groups = _by_name(groups, "kind")
         self.model = model
         self.parameters = dict(parameters or {})
@@ -83,6 +85,7 @@ class Map:
             check_relation(relation, self._groups)
         self.n_components = dimensions.pop()
         self.drawn_by = dict(drawn_by or {})
+        check_picture(self.drawn_by, self.n_components)
         if any(group.layout is None for group in self._groups.values()):
             axes = tuple(self.drawn_by.get("axes", (0, 1)))
             self._draw(self.drawn_by.get("method", "axes"), axes, self.drawn_by.get("random_state"))

@@ -45,6 +45,7 @@ from relscape.maps.state import (
     write_arrays,
     write_json,
 )
+from relscape.maps.told import check_header
 from relscape.protocols import AnyArray, IntArray, TextArray
 
 __all__ = [
@@ -59,8 +60,9 @@ __all__ = [
 ]
 
 _DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, pa.ArrowException)
-_LARGE = 2**30  # bytes or rows that a table may unpack to, however small its file
+_LARGE = 2**30  # bytes that a table may unpack to, however small its file
 _MOST_EXPANDED = 250  # times its size that a larger one may
+_CELL = 8  # bytes of a value in memory
 
 
 class Parts(NamedTuple):
@@ -213,6 +215,7 @@ def _read_whole(path: Path) -> Map:
 
 
 def _read(path: Path, header: dict[str, Any]) -> Map:
+    check_header(header)
     groups = [_read_group(path, entry, header["n_components"]) for entry in header["groups"]]
     by_kind = {group.kind: group for group in groups}
     relations = [_read_relation(path, entry, by_kind) for entry in header["relations"]]
@@ -237,14 +240,18 @@ def inside(path: Path, name: str) -> Path:
     return path / name
 
 
-def _read_table(path: Path) -> Any:
+def _read_table(path: Path, most: int) -> Any:
+    """Read a table, which may be in parts, of ``most`` rows at most."""
     parts = in_order(path) if path.is_dir() else []
     if parts:
-        return pa.concat_tables([_read_table(part) for part in parts])
+        tables: list[Any] = []
+        for part in parts:
+            tables.append(_read_table(part, most - sum(table.num_rows for table in tables)))
+        return pa.concat_tables(tables)
     try:
         check_regular(path)
         with pq.ParquetFile(path) as file:
-            _check_size(path, file.metadata)
+            _check_size(path, file.metadata, most)
             return file.read()
     except (FormatError, MemoryError):
         raise
@@ -254,17 +261,22 @@ def _read_table(path: Path) -> Any:
         raise FormatError(f"{path} is not a readable Parquet file ({error}).") from error
 
 
-def _check_size(path: Path, found: Any) -> None:
-    """Refuse a table that would unpack to something far larger than its file."""
+def _check_size(path: Path, found: Any, most: int) -> None:
+    """Refuse a table of more rows than there can be, or that takes far more memory than its file."""
+    if found.num_rows > most:
+        raise FormatError(
+            f"{path} says it holds {found.num_rows:,} rows, where the map has room for {most:,}: damaged."
+        )
     stored = path.stat().st_size
     # Not the sizes of its columns: pyarrow ends the process where those are damaged.
     unpacked = sum(found.row_group(k).total_byte_size for k in range(found.num_row_groups))
-    if max(unpacked, found.num_rows) > max(_LARGE, _MOST_EXPANDED * stored):
+    laid_out = found.num_rows * found.num_columns * _CELL  # one value, written once, may stand for all rows
+    if max(unpacked, laid_out) > max(_LARGE, _MOST_EXPANDED * stored):
         raise FormatError(f"{path} is {stored:,} bytes, but says it holds {found.num_rows:,} rows: damaged.")
 
 
 def _read_group(path: Path, entry: dict[str, Any], dimensions: int) -> Group:
-    table = _read_table(inside(path, entry["file"]))
+    table = _read_table(inside(path, entry["file"]), entry["size"])
     if table.num_rows != entry["size"]:
         raise FormatError(f"{path / entry['file']} has {table.num_rows} rows, map.json says {entry['size']}.")
     return group_of_table(table, entry, dimensions)
@@ -288,8 +300,8 @@ def group_of_table(table: Any, entry: dict[str, Any], dimensions: int) -> Group:
 
 
 def _read_relation(path: Path, entry: dict[str, Any], groups: dict[str, Group]) -> Relation:
-    table = _read_table(inside(path, entry["file"]))
     rows, columns = groups[entry["rows"]], groups[entry["columns"]]
+    table = _read_table(inside(path, entry["file"]), len(rows) * len(columns))
     i = _places(table.column("from"), rows.ids)
     j = _places(table.column("to"), columns.ids)
     if (i < 0).any() or (j < 0).any():

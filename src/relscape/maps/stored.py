@@ -16,6 +16,7 @@ from relscape.maps.nearby import Neighbor, check_count
 from relscape.maps.owned import FORMAT, VERSION
 from relscape.maps.state import read_json
 from relscape.maps.store import group_of_table, inside
+from relscape.maps.told import check_header
 from relscape.protocols import FloatArray
 
 __all__ = ["StoredMap"]
@@ -48,10 +49,11 @@ class StoredMap:
         with storage_errors("read", self.path):
             self._header = read_json(self.path / "map.json", FORMAT, VERSION)
         try:
-            self._entries = {entry["kind"]: entry for entry in self._header["groups"]}
-            self.n_components = int(self._header["n_components"])
-        except (KeyError, TypeError, ValueError) as error:
+            check_header(self._header)
+        except ValueError as error:
             raise FormatError(f"{self.path}: this map is damaged ({error}); make it again.") from error
+        self._entries = {entry["kind"]: entry for entry in self._header["groups"]}
+        self.n_components = int(self._header["n_components"])
 
     @property
     def groups(self) -> tuple[str, ...]:
