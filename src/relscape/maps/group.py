@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from relscape.data.labels import as_field, as_text, check_unique, positions, shown_labels
+from relscape.data.labels import as_field, as_text, check_kind, check_unique, positions, shown_labels
 from relscape.errors import DataError, ParameterError
 from relscape.protocols import AnyArray, FloatArray, TextArray
 
@@ -34,8 +34,7 @@ class Group:
     fields: Mapping[str, AnyArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kind, str):
-            raise DataError(f"the kind {self.kind!r} is not a text; name it, as in {str(self.kind)!r}.")
+        check_kind(self.kind)
         ids = as_text(self.ids, f"ids of kind {self.kind!r}")
         check_unique(ids, f"kind {self.kind!r}")
         object.__setattr__(self, "ids", ids)

@@ -15,7 +15,7 @@ from relscape.maps import align as aligning
 from relscape.maps import doors
 from relscape.maps import layout as layouts
 from relscape.maps.group import Group, group_table, stack_tables
-from relscape.maps.nearby import Neighbor, check_count, nearest_to_all, nearest_to_one
+from relscape.maps.nearby import Neighbor, check_count, nearest_to_all, nearest_to_one, split_query
 from relscape.maps.relations import check_relation, follow_groups
 from relscape.maps.state import ModelState
 from relscape.maps.told import check_picture, check_told
@@ -118,13 +118,13 @@ class Map:
     # ------------------------------------------------------------------ what is near
 
     def locate(self, query: Query) -> tuple[str, int]:
-        """Find a thing, given as ``"kind:id"`` or ``(kind, id)``; labels are understood too."""
+        """Find a thing, given as ``"kind:id"`` or ``(kind, id)``; labels are understood too.
+
+        A text is split at its first colon, or, where no kind is called as what is before it, behind the
+        longest name of a kind that it begins with.
+        """
         if isinstance(query, str):
-            kind, colon, name = query.partition(":")
-            if not colon:
-                raise ParameterError(
-                    f"the query {query!r} has no kind: write kind:id, for example {self.groups[0]}:{query}."
-                )
+            kind, name = split_query(query, self.groups)
         elif isinstance(query, tuple | list) and len(query) == 2:
             kind, name = query
         else:

@@ -12,7 +12,7 @@ from relscape.errors import ParameterError
 from relscape.maps.group import Group
 from relscape.protocols import FloatArray, IntArray
 
-__all__ = ["Neighbor", "check_count", "nearest_to_all", "nearest_to_one"]
+__all__ = ["Neighbor", "check_count", "nearest_to_all", "nearest_to_one", "split_query"]
 
 
 class Neighbor(NamedTuple):
@@ -22,6 +22,23 @@ class Neighbor(NamedTuple):
     id: str
     label: str
     distance: float
+
+
+def split_query(query: str, kinds: Sequence[str]) -> tuple[str, str]:
+    """Split ``"kind:id"`` at its first colon; where that gives no kind, behind the longest that fits.
+
+    >>> split_query("word:a:b", ["word"]), split_query("go:term:x", ["go:term", "gene"])
+    (('word', 'a:b'), ('go:term', 'x'))
+    """
+    kind, colon, name = query.partition(":")
+    if not colon:
+        raise ParameterError(
+            f"the query {query!r} has no kind: write kind:id, for example {kinds[0]}:{query}."
+        )
+    if kind in kinds:
+        return kind, name
+    longest = max((known for known in kinds if query.startswith(f"{known}:")), key=len, default=kind)
+    return longest, query[len(longest) + 1 :]
 
 
 def check_count(k: Any) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from relscape.errors import DataError, FormatError, ParameterError, UnknownNameError
 from relscape.maps.files import storage_errors
 from relscape.maps.map import Map
-from relscape.maps.nearby import Neighbor, check_count
+from relscape.maps.nearby import Neighbor, check_count, split_query
 from relscape.maps.owned import FORMAT, VERSION
 from relscape.maps.state import read_json
 from relscape.maps.store import group_of_table, inside
@@ -76,7 +76,7 @@ class StoredMap:
         self, query: str | tuple[str, str], among: str | None = None, k: int = 10
     ) -> list[Neighbor]:
         """Give the ``k`` things nearest to one, among a kind or all, itself left out: one pass over files."""
-        kind, _, name = query.partition(":") if isinstance(query, str) else (query[0], ":", query[1])
+        kind, name = split_query(query, self.groups) if isinstance(query, str) else query
         count, point = check_count(k), self.coordinates(kind, name)
         squares = " + ".join(f"(z{axis} - {float(value)!r}) ** 2" for axis, value in enumerate(point))
         found: list[Neighbor] = []
