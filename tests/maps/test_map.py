@@ -325,3 +325,10 @@ def test_kinds_with_colons_are_asked_for_by_text() -> None:
         made.locate("other:x")
     both = Map([Group("a", ["b:x"], np.eye(1)), Group("a:b", ["x"], np.eye(1))])
     assert both.locate("a:b:x") == ("a", 0)  # as it was before: split at the first colon
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-320, 1e-120])
+def test_points_that_lie_very_near_each_other_are_told_apart(size: float) -> None:
+    made = Map([Group("a", ["p", "q", "r"], np.array([[0.0], [3.0], [1.0]]) * size)])
+    for found in (made.neighbors("a:p"), made.neighbors_of(["a:p"])[0]):
+        assert [(n.id, n.distance) for n in found] == [("r", 1.0 * size), ("q", 3.0 * size)]

@@ -86,6 +86,11 @@ class Group:
         """Position of every id, laid out when first asked for."""
         return positions(self.ids)
 
+    @cached_property
+    def reach(self) -> float:
+        """The largest coordinate, whatever its sign: how far from the origin the points lie."""
+        return float(np.abs(self.coordinates).max(initial=0.0))
+
     @property
     def drawn(self) -> FloatArray:
         """Positions in a picture; a map gives every group a layout."""

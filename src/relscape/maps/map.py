@@ -17,6 +17,7 @@ from relscape.maps import layout as layouts
 from relscape.maps.group import Group, group_table, stack_tables
 from relscape.maps.nearby import Neighbor, check_count, nearest_to_all, nearest_to_one, split_query
 from relscape.maps.relations import check_relation, follow_groups
+from relscape.maps.spelling import expanded
 from relscape.maps.state import ModelState
 from relscape.maps.told import check_picture, check_told
 from relscape.protocols import AnyArray, FloatArray
@@ -268,12 +269,12 @@ class Map:
 
     def save(self, path: str | Path) -> Path:
         """Write the map as a directory, whole or not at all; returns where."""
-        return doors.save_map(self, Path(path))
+        return doors.save_map(self, expanded(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Map:
         """Read a map that was saved."""
-        return doors.load_map(Path(path))
+        return doors.load_map(expanded(path))
 
     def plot(self, **options: Any) -> Figure:
         """Draw the map as a static picture; see :func:`relscape.plot.draw_map` for the options."""
@@ -287,7 +288,7 @@ class Map:
         "anndata" (.h5ad), "graphml", "gexf", "embedding-atlas" (.parquet, always named), "html". An earlier
         export is replaced; anything else at the path is refused.
         """
-        return doors.export_map(self, Path(path), format)
+        return doors.export_map(self, expanded(path), format)
 
     def publish(
         self, address: str, name: str, *, schema: str = "public", dry_run: bool = False
@@ -306,7 +307,7 @@ class Map:
 
     def to_html(self, path: str | Path, **options: Any) -> Path:
         """Write the map as one HTML file that works offline; see :func:`relscape.explorer.to_html`."""
-        return doors.write_page(self, Path(path), **options)
+        return doors.write_page(self, expanded(path), **options)
 
     def _repr_html_(self) -> str:
         """Show the map in a notebook."""

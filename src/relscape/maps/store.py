@@ -36,7 +36,7 @@ from relscape.maps.files import (
 from relscape.maps.group import Group, field_columns, group_table
 from relscape.maps.map import Map
 from relscape.maps.owned import ARRAYS, FORMAT, VERSION, in_order, owned_files
-from relscape.maps.spelling import meant
+from relscape.maps.spelling import expanded, meant
 from relscape.maps.state import (
     ModelState,
     check_regular,
@@ -85,7 +85,7 @@ def write_map(map_: Map, path: Path, parts: Parts | None = None) -> Path:
 def check_target(path: Path) -> None:
     """Refuse early a place where a map could not be written."""
     with storage_errors("write", path):
-        replaceable_files(path, owned_files)
+        replaceable_files(expanded(path), owned_files)
 
 
 def stored_provenance(path: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from relscape.maps.files import storage_errors
 from relscape.maps.map import Map
 from relscape.maps.nearby import Neighbor, check_count, split_query
 from relscape.maps.owned import FORMAT, VERSION
+from relscape.maps.spelling import expanded
 from relscape.maps.state import read_json
 from relscape.maps.store import group_of_table, inside
 from relscape.maps.told import check_header
@@ -45,7 +46,7 @@ class StoredMap:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = expanded(path)
         with storage_errors("read", self.path):
             self._header = read_json(self.path / "map.json", FORMAT, VERSION)
         try:
