@@ -419,3 +419,14 @@ def test_weights_of_zero_are_no_pairs_but_their_things_stay() -> None:
     assert data.matrix().nnz == 1
     assert data.entities["row"].ids.tolist() == ["a", "b", "c"]
     assert data.entities["column"].ids.tolist() == ["x", "y"]
+
+
+def test_kinds_are_named_by_texts_that_are_not_empty() -> None:
+    with pytest.raises(DataError, match="the kind 3 is not a text; name it, as in '3'"):
+        RelationalData.from_matrix(np.eye(2), 3, 4)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="a kind has an empty name"):
+        RelationalData.from_matrix(np.eye(2), " ", "word")
+    with pytest.raises(DataError, match="the relation 3 is not named by a text"):
+        RelationalData.from_matrix(np.eye(2), name=3)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="the column 0 is not a text: write '0'"):
+        RelationalData.from_frame({"0": ["a"], "1": ["b"]}, rows=0, columns=1)  # type: ignore[arg-type]

@@ -196,3 +196,9 @@ def test_a_blank_column_and_an_infinite_cell() -> None:
 )  # fmt: skip
 def test_wide_tables_name_their_kinds(frame: Any, kinds: tuple[str, str]) -> None:
     assert wide_table(frame).kinds == kinds
+
+
+def test_sparse_columns_of_pandas_are_refused_in_words() -> None:
+    frame = pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0])})
+    with pytest.raises(DataError, match=r"Sparse pandas data \(column a\).*frame\.sparse\.to_dense\(\)"):
+        arrow_table(frame)

@@ -313,3 +313,22 @@ def test_a_part_of_a_kind_takes_everything_with_it(rng: np.random.Generator) -> 
 
 def test_one_dimension_is_one() -> None:
     assert repr(Map([Group("a", ["p"], [[1.0]])])) == "<Map: 1 × a in 1 dimension, by hand>"
+
+
+def test_kinds_with_colons_are_asked_for_by_text() -> None:
+    made = Map([Group(kind, ["x", "b:x"], np.eye(2)) for kind in ("go:term", "go:term:part", "gene")])
+    assert made.locate("go:term:x") == ("go:term", 0)
+    assert made.locate("go:term:b:x") == ("go:term", 1)
+    assert made.locate("go:term:part:x") == ("go:term:part", 0)
+    assert made.locate("gene:b:x") == ("gene", 1)
+    with pytest.raises(UnknownNameError, match="no kind 'other'"):
+        made.locate("other:x")
+    both = Map([Group("a", ["b:x"], np.eye(1)), Group("a:b", ["x"], np.eye(1))])
+    assert both.locate("a:b:x") == ("a", 0)  # as it was before: split at the first colon
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-320, 1e-120])
+def test_points_that_lie_very_near_each_other_are_told_apart(size: float) -> None:
+    made = Map([Group("a", ["p", "q", "r"], np.array([[0.0], [3.0], [1.0]]) * size)])
+    for found in (made.neighbors("a:p"), made.neighbors_of(["a:p"])[0]):
+        assert [(n.id, n.distance) for n in found] == [("r", 1.0 * size), ("q", 3.0 * size)]

@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from scipy.sparse import csr_array, random_array
 
 from relscape.data import Relation
-from relscape.errors import DataError, FormatError, StorageError
+from relscape.errors import DataError, FormatError, ParameterError, StorageError
 from relscape.maps import Group, Map
 from relscape.maps import state as state_module
 from relscape.maps import store as store_module
@@ -302,6 +302,24 @@ DAMAGE = {
     "too many dimensions": _edit(lambda h: h.update(n_components=10**15)),
     "lost key": _edit(lambda h: h.pop("scores")),
     "scores a list": _edit(lambda h: h.update(scores=[1])),
+    "model no text": _edit(lambda h: h.update(model=3)),
+    "kind no text": _edit(lambda h: h["groups"][0].update(kind=1e308)),
+    "size a truth value": _edit(lambda h: h["groups"][0].update(size=True)),
+    "entry no table": _edit(lambda h: h["groups"].append("doc")),
+    "column no text": _edit(lambda h: h["groups"][0]["fields"].update(text=3)),
+    "name of a relation lost": _edit(lambda h: h["relations"][0].update(name=None)),
+    "direction no truth value": _edit(lambda h: h["relations"][0].update(directed="yes")),
+    "layout nothing": _edit(lambda h: h.update(layout=None)),
+    "method no text": _edit(lambda h: h["layout"].update(method=3)),
+    "share no number": _edit(lambda h: h["layout"].update(variance_shown="x")),
+    **{
+        f"axes {axes!r}": _edit(lambda h, axes=axes: h.update(layout={"method": "axes", "axes": axes}))
+        for axes in (None, "x", [-1, 0], [], [0, 4], [True, 0])
+    },
+    "seed no number": _edit(lambda h: h.update(layout={"method": "tsne", "random_state": "x"})),
+    "scores not finite": _edit(lambda h: h.update(scores={"gamma": float("nan")})),
+    "provenance not finite": _edit(lambda h: h.update(provenance={"a": [float("inf")]})),
+    "half a character": _edit(lambda h: h.update(provenance={"a": "\ud800"})),
     "fields a list": _edit(lambda h: h["groups"][0].update(fields=["text"])),
     "unknown field": _edit(lambda h: h["groups"][0]["fields"].update(more="more")),
     "wrong size": _edit(lambda h: h["groups"][0].update(size=4)),
@@ -382,6 +400,109 @@ def test_a_persons_folders_stay_even_when_named_like_ours(tmp_path: Path) -> Non
     small.save(target)
     assert _files(target) == mine | {"map.json", "a.parquet"}
     assert all((target / name).read_text() == "mine" for name in mine)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        lambda h, name: h["relations"][0].update(file=name),
+        lambda h, name: h["groups"][0].update(file=name),
+        lambda h, name: h.update(arrays=name),
+    ],
+)
+@pytest.mark.parametrize("name", ["thesis.txt", "work/thesis.parquet", "relations/thesis.txt", ".parquet"])
+def test_a_header_cannot_claim_a_persons_file(tmp_path: Path, claim: Any, name: str) -> None:
+    target = full_map().save(tmp_path / "map")
+    (target / name).parent.mkdir(exist_ok=True)
+    (target / name).write_text("mine")
+    _edit(lambda h: claim(h, name))(target)
+    Map([Group("other", ["p"], np.eye(1))]).save(target)
+    assert (target / name).read_text() == "mine"
+    assert Map.load(target).groups == ("other",)
+
+
+def test_of_a_table_in_parts_only_the_parts_are_replaced(tmp_path: Path) -> None:
+    small = Map([Group("a", ["p"], np.eye(1))])
+    target = small.save(tmp_path / "map")
+    (target / "a.parquet").rename(target / "part.parquet")
+    (target / "a.parquet").mkdir()
+    (target / "part.parquet").rename(target / "a.parquet" / "part.parquet")
+    assert_same(Map.load(target), small)
+    (target / "a.parquet" / "thesis.txt").write_text("mine")
+    with pytest.raises(StorageError, match=r"a\.parquet is not part of the earlier result"):
+        small.save(target)
+    Map([Group("other", ["p"], np.eye(1))]).save(target)
+    assert _files(target) == {"a.parquet/thesis.txt", "map.json", "other.parquet"}
+
+
+def _many_rows(path: Path, rows: int) -> None:
+    table = pq.read_table(path / "doc.parquet")
+    pq.write_table(table.take(pa.array(np.zeros(rows, dtype=np.int64))), path / "doc.parquet")
+
+
+def test_more_rows_than_the_header_says_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = full_map().save(tmp_path / "map")
+    _many_rows(target, 1000)
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda file: pytest.fail("it was read"))
+    with pytest.raises(FormatError, match=r"says it holds 1,000 rows, where the map has room for 3"):
+        Map.load(target)
+
+
+def test_one_value_for_very_many_rows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = full_map().save(tmp_path / "map")
+    _many_rows(target, 100_000)
+    _edit(lambda h: h["groups"][0].update(size=100_000))(target)
+    monkeypatch.setattr(store_module, "_LARGE", 10_000)
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda file: pytest.fail("it was read"))
+    with pytest.raises(FormatError, match=r"bytes, but says it holds 100,000 rows"):
+        Map.load(target)
+
+
+@pytest.mark.parametrize("rows", [6, 7])
+def test_a_relation_has_at_most_every_pair_once(tmp_path: Path, rows: int) -> None:
+    target = full_map().save(tmp_path / "map")
+    file = target / "relations" / "counts.parquet"
+    pq.write_table(pq.read_table(file).take(pa.array([0, 1] * 3 + [0])).slice(0, rows), file)
+    if rows == 6:
+        assert Map.load(target).relations["counts"].matrix.toarray().tolist() == [[3, 0], [0, 7.5], [0, 0]]
+        return
+    with pytest.raises(FormatError, match=r"says it holds 7 rows, where the map has room for 6"):
+        Map.load(target)
+
+
+def test_too_little_memory_is_not_called_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = full_map().save(tmp_path / "map")
+
+    def short(*args: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(state_module, "load_file", short)
+    with pytest.raises(MemoryError):
+        Map.load(target)
+
+
+def test_a_picture_without_its_making_is_drawn(tmp_path: Path) -> None:
+    for method in ("axes", "pca", "tsne", "by hand"):
+        given = Group("a", ["p", "q"], np.eye(2), layout=np.eye(2))
+        made = Map([given], drawn_by={"method": method}, provenance={"axis_inertia": 3})
+        made.save(tmp_path / "map")
+        Map.load(tmp_path / "map").plot()
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"model": 3}, "name of a model is a text"),
+        ({"scores": [1]}, r"scores=\[1\]: give a mapping"),
+        ({"drawn_by": "pca"}, "drawn_by='pca': give a mapping"),
+        ({"drawn_by": {"axes": "x"}}, "give two axes between 0 and 1"),
+        ({"drawn_by": {"method": []}}, "the name of a layout is a text"),
+        ({"drawn_by": {"method": "tsne", "random_state": -1}}, "random_state=-1"),
+    ],
+)
+def test_what_a_map_says_of_itself_is_checked(options: dict[str, Any], match: str) -> None:
+    with pytest.raises(ParameterError, match=match):
+        Map([Group("a", ["p", "q"], np.eye(2))], **options)
 
 
 def test_reading_brings_back_a_map_that_was_set_aside(tmp_path: Path) -> None:

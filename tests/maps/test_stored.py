@@ -12,7 +12,9 @@ from numpy.testing import assert_allclose
 
 import relscape as rs
 from relscape.errors import DataError, FormatError, ParameterError, StorageError, UnknownNameError
-from relscape.maps.store import Parts, map_files, write_group, write_map
+from relscape.maps import Group
+from relscape.maps.owned import map_files
+from relscape.maps.store import Parts, write_group, write_map
 from relscape.maps.stored import StoredMap
 
 
@@ -118,3 +120,9 @@ def test_a_writer_killed_between_two_parts_leaves_the_earlier_map(joint, tmp_pat
         joint.save(tmp_path / "map")
         assert rs.Map.load(tmp_path / "map").group(rows).ids.size == 300
         assert [path.name for path in tmp_path.iterdir()] == ["map"]
+
+
+def test_kinds_with_colons_are_asked_for_by_text(tmp_path):
+    made = rs.Map([Group("go:term", ["x", "y"], np.eye(2)), Group("gene", ["z"], np.ones((1, 2)))])
+    stored = StoredMap(made.save(tmp_path / "map"))
+    assert stored.neighbors("go:term:x", k=1) == stored.neighbors(("go:term", "x"), k=1)

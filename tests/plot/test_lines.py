@@ -62,9 +62,26 @@ def test_links_are_drawn_when_asked_for() -> None:
     assert "lines are" not in foot(draw_map(map_))
     figure = draw_map(map_, links=True)
     assert len(drawn(figure)) == 14
-    assert "lines are links and words: 14, each pair once (16 with both ways counted)" in foot(figure)
+    assert "lines are links and words: 14, each pair once (15 with both ways counted)" in foot(figure)
     assert len(drawn(draw_map(map_, links="words"))) == 2
     assert len(drawn(draw_map(map_, kinds="doc", links=True))) == 12
+
+
+def test_zeros_and_pairs_with_oneself_are_not_counted() -> None:
+    """Zeros that are stored are no pairs; neither they nor loops go the other way of anything."""
+    table = csr_array(([1.0, 1.0, 1.0, 1.0, 0.0], ([0, 1, 2, 3, 0], [1, 2, 2, 3, 3])), shape=(4, 4))
+    assert table.nnz == 5
+    group = Group("doc", list("abcd"), np.random.default_rng(0).normal(size=(4, 2)))
+    across = csr_array(([2.0, 0.0], ([0, 1], [0, 1])), shape=(4, 2))
+    words = Group("word", list("xy"), np.eye(2))
+    map_ = Map(
+        [group, words], relations=[Relation("a", "doc", "doc", table), Relation("b", "doc", "word", across)]
+    )
+    assert len(segments(map_.relations["a"], [map_.group("doc")])) == 2
+    figure = draw_map(map_, links=True)
+    assert len(drawn(figure)) == 3
+    assert "lines are a and b: 3" in foot(figure)
+    assert "both ways" not in foot(figure)
 
 
 def test_lines_lie_below_the_points() -> None:

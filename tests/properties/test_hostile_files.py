@@ -86,7 +86,22 @@ def test_a_matrix_of_a_million_million_entries(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in (parts | {"data.npy": stream.getvalue()}).items():
             archive.writestr(name, content)
-    refused(path)
+    refused(path, "says it holds 100,000,000,000,000 numbers")
+
+
+def test_too_little_memory_is_not_called_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def short(*args: object, **options: object) -> None:
+        raise MemoryError
+
+    save_npz(tmp_path / "m.npz", csr_array([[1.0]]))
+    (tmp_path / "m.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2.0\n")
+    _workbook(tmp_path / "m.xlsx", 2, 2)
+    monkeypatch.setattr("scipy.sparse.load_npz", short)
+    monkeypatch.setattr("scipy.io.mmread", short)
+    monkeypatch.setattr("python_calamine.load_workbook", short)
+    for name in ("m.npz", "m.mtx", "m.xlsx"):
+        with pytest.raises(MemoryError):
+            rs.read(tmp_path / name)
 
 
 def _workbook(path: Path, row: int, column: int) -> None:

@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import strategies as st
@@ -19,7 +20,9 @@ from safetensors.numpy import load_file, save_file
 from tests.campaigns import campaign, only_refusals
 from tests.damage import damaged_bytes, damaged_json
 from tests.saved import FITTED, ask, fitted, questions
+from typer.testing import CliRunner
 
+from relscape.cli.main import app
 from relscape.maps import Map
 from relscape.maps.state import seal
 from relscape.models.registry import METHODS, load_model
@@ -64,9 +67,21 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def _use_map(target: Path, name: str) -> None:
-    """Read a map and ask everything of it; what is on the disk must stay as it is."""
+def _use_map(target: Path, name: str, away: Path) -> None:
+    """Read a map and ask everything of it; what is on the disk must stay as it is.
+
+    One that can be read can be saved, drawn, explored and exported, and told of on the command line.
+    """
     before = _contents(target.parent)
+    joint = None
+    with only_refusals():
+        joint = Map.load(target)
+    if joint is not None:
+        joint.save(away / "map")
+        joint.export(away / "map.csv")
+        joint.to_html(away / "map.html")
+        plt.close(joint.plot())
+        assert CliRunner().invoke(app, ["info", str(target)]).exit_code == 0
     with only_refusals():
         joint = Map.load(target)
         for kind in joint.groups:
@@ -175,20 +190,24 @@ def damaged_arrays(draw: Any, array: Any) -> Any:
 
 @pytest.mark.parametrize("name", MAPPED)
 @campaign(few=8, many=2000, data=st.data())
-def test_damaged_map_headers(tmp_path: Path, maps: Any, name: str, data: st.DataObject) -> None:
+def test_damaged_map_headers(
+    tmp_path: Path, tmp_path_factory: Any, maps: Any, name: str, data: st.DataObject
+) -> None:
     target = _copied(maps(name), tmp_path)
     file = target / "map.json"
     file.write_text(data.draw(damaged_json(file.read_text(encoding="utf-8"))), encoding="utf-8")
-    _use_map(target, name)
+    _use_map(target, name, tmp_path_factory.mktemp("away"))
 
 
 @pytest.mark.parametrize("name", MAPPED)
 @campaign(few=8, many=2000, data=st.data())
-def test_damaged_map_files(tmp_path: Path, maps: Any, name: str, data: st.DataObject) -> None:
+def test_damaged_map_files(
+    tmp_path: Path, tmp_path_factory: Any, maps: Any, name: str, data: st.DataObject
+) -> None:
     target = _copied(maps(name), tmp_path)
     file = data.draw(st.sampled_from(sorted(p for p in target.rglob("*") if p.is_file())))
     file.write_bytes(data.draw(damaged_bytes(file.read_bytes())))
-    _use_map(target, name)
+    _use_map(target, name, tmp_path_factory.mktemp("away"))
 
 
 def test_no_damaged_footer_ends_the_process(tmp_path: Path, maps: Any, another_process: Any) -> None:

@@ -49,6 +49,8 @@ class RelationalData:
     def __init__(self, entities: Iterable[EntitySet], relations: Iterable[Relation]) -> None:
         self.entities: dict[str, EntitySet] = {}
         for entity_set in entities:
+            if not entity_set.kind.strip():
+                raise DataError("a kind has an empty name; call it something, such as 'doc' or 'word'.")
             if entity_set.kind in self.entities:
                 raise DataError(f"kind {entity_set.kind!r} is given twice.")
             self.entities[entity_set.kind] = entity_set
@@ -323,6 +325,8 @@ class RelationalData:
             )
         table = arrow_table(frame)
         for column in (name for name in (rows, columns, weight) if name is not None):
+            if not isinstance(column, str):
+                raise ParameterError(f"the column {column!r} is not a text: write {str(column)!r}.")
             if column not in table.column_names:
                 raise UnknownNameError("column", column, table.column_names, "the frame")
         weights = None if weight is None else weight_column(table.column(weight), weight)

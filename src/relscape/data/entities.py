@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from relscape.data.arrays import plain_array
-from relscape.data.labels import as_field, as_text, check_unique, match, shown_labels
+from relscape.data.labels import as_field, as_text, check_kind, check_unique, match, shown_labels
 from relscape.errors import DataError
 from relscape.protocols import AnyArray, TextArray
 
@@ -45,6 +45,7 @@ class EntitySet:
     feature_names: TextArray | None = None
 
     def __post_init__(self) -> None:
+        check_kind(self.kind)
         ids = as_text(self.ids, f"ids of kind {self.kind!r}")
         check_unique(ids, f"kind {self.kind!r}")
         object.__setattr__(self, "ids", ids)

@@ -30,6 +30,12 @@ def arrow_table(frame: Any) -> Any:
             raise DataError(
                 f"the {type(frame).__name__} has a column of mixed types ({error}); turn it into text first."
             ) from error
+        except TypeError as error:  # pandas' sparse columns
+            raise DataError(
+                f"the {type(frame).__name__} has a column that cannot be taken ({error}); where it is "
+                "sparse, make it dense, as with frame.sparse.to_dense(), or give its matrix, "
+                "frame.sparse.to_coo(), to RelationalData.from_matrix."
+            ) from error
     else:
         raise DataError(
             f"a {type(frame).__name__} is not a data frame that relscape knows; "

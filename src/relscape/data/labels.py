@@ -17,6 +17,7 @@ __all__ = [
     "arrow_column",
     "as_field",
     "as_text",
+    "check_kind",
     "check_unique",
     "match",
     "number",
@@ -102,6 +103,12 @@ def _is_missing(item: Any) -> bool:
     if item is None or type(item).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(item, float | np.generic) and bool(item != item)
+
+
+def check_kind(kind: Any) -> None:
+    """Refuse a kind that is not named by a text: files, pictures and questions call it by its name."""
+    if not isinstance(kind, str):
+        raise DataError(f"the kind {kind!r} is not a text; name it, as in {str(kind)!r}.")
 
 
 def check_unique(ids: TextArray, what: str) -> None:

@@ -32,6 +32,8 @@ class Relation:
     directed: bool = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise DataError(f"the relation {self.name!r} is not named by a text; write {str(self.name)!r}.")
         matrix = relation_matrix(self.matrix, f"relation {self.name!r}")
         object.__setattr__(self, "matrix", matrix)
         if self.rows == self.columns and matrix.shape[0] != matrix.shape[1]:

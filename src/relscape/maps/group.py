@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from relscape.data.labels import as_field, as_text, check_unique, positions, shown_labels
+from relscape.data.labels import as_field, as_text, check_kind, check_unique, positions, shown_labels
 from relscape.errors import DataError, ParameterError
 from relscape.protocols import AnyArray, FloatArray, TextArray
 
@@ -34,6 +34,7 @@ class Group:
     fields: Mapping[str, AnyArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_kind(self.kind)
         ids = as_text(self.ids, f"ids of kind {self.kind!r}")
         check_unique(ids, f"kind {self.kind!r}")
         object.__setattr__(self, "ids", ids)
@@ -84,6 +85,11 @@ class Group:
     def places(self) -> Mapping[str, int]:
         """Position of every id, laid out when first asked for."""
         return positions(self.ids)
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest coordinate, whatever its sign: how far from the origin the points lie."""
+        return float(np.abs(self.coordinates).max(initial=0.0))
 
     @property
     def drawn(self) -> FloatArray:

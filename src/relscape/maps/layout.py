@@ -14,7 +14,7 @@ from relscape.maps.group import Group
 from relscape.protocols import FloatArray
 from relscape.solvers.spectral import thin_svd
 
-__all__ = ["continued", "flatten", "linear_picture", "picture_of", "shown_share", "with_one"]
+__all__ = ["checked_axes", "continued", "flatten", "linear_picture", "picture_of", "shown_share", "with_one"]
 
 METHODS = ("axes", "pca", "tsne")
 _NEAREST = 5
@@ -30,7 +30,7 @@ def flatten(
     """
     stacked = np.vstack(points).astype(np.float64)
     if method == "axes":
-        chosen = _checked_axes(axes, stacked.shape[1])
+        chosen = checked_axes(axes, stacked.shape[1])
         flat = _axes(stacked, chosen)
         drawn_by: dict[str, Any] = {"method": "axes", "axes": chosen}
     elif method == "pca":
@@ -47,11 +47,14 @@ def flatten(
     return list(np.split(flat, ends)), drawn_by
 
 
-def _checked_axes(axes: Any, dimensions: int) -> list[int]:
+def checked_axes(axes: Any, dimensions: int) -> list[int]:
     """Give the two axes to draw; a map of one dimension has its axis and a zero."""
     highest = max(dimensions, 2) - 1
     given = list(axes) if isinstance(axes, Sequence | np.ndarray) and not isinstance(axes, str) else []
-    fits = [isinstance(axis, Integral) and 0 <= int(axis) <= highest for axis in given]
+    fits = [
+        isinstance(axis, Integral) and not isinstance(axis, bool) and 0 <= int(axis) <= highest
+        for axis in given
+    ]
     if len(fits) != 2 or not all(fits):
         raise ParameterError(f"axes={axes!r}: give two axes between 0 and {highest}, as whole numbers.")
     return [int(axis) for axis in given]

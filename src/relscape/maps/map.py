@@ -15,9 +15,11 @@ from relscape.maps import align as aligning
 from relscape.maps import doors
 from relscape.maps import layout as layouts
 from relscape.maps.group import Group, group_table, stack_tables
-from relscape.maps.nearby import Neighbor, check_count, nearest_to_all, nearest_to_one
+from relscape.maps.nearby import Neighbor, check_count, nearest_to_all, nearest_to_one, split_query
 from relscape.maps.relations import check_relation, follow_groups
+from relscape.maps.spelling import expanded
 from relscape.maps.state import ModelState
+from relscape.maps.told import check_picture, check_told
 from relscape.protocols import AnyArray, FloatArray
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ class Map:
         arrays: Mapping[str, AnyArray] | None = None,
         model_state: ModelState | None = None,
     ) -> None:
+        check_told(model, parameters=parameters, scores=scores, provenance=provenance, drawn_by=drawn_by)
         self._groups = _by_name(groups, "kind")
         self.model = model
         self.parameters = dict(parameters or {})
@@ -83,6 +86,7 @@ class Map:
             check_relation(relation, self._groups)
         self.n_components = dimensions.pop()
         self.drawn_by = dict(drawn_by or {})
+        check_picture(self.drawn_by, self.n_components)
         if any(group.layout is None for group in self._groups.values()):
             axes = tuple(self.drawn_by.get("axes", (0, 1)))
             self._draw(self.drawn_by.get("method", "axes"), axes, self.drawn_by.get("random_state"))
@@ -115,13 +119,13 @@ class Map:
     # ------------------------------------------------------------------ what is near
 
     def locate(self, query: Query) -> tuple[str, int]:
-        """Find a thing, given as ``"kind:id"`` or ``(kind, id)``; labels are understood too."""
+        """Find a thing, given as ``"kind:id"`` or ``(kind, id)``; labels are understood too.
+
+        A text is split at its first colon, or, where no kind is called as what is before it, behind the
+        longest name of a kind that it begins with.
+        """
         if isinstance(query, str):
-            kind, colon, name = query.partition(":")
-            if not colon:
-                raise ParameterError(
-                    f"the query {query!r} has no kind: write kind:id, for example {self.groups[0]}:{query}."
-                )
+            kind, name = split_query(query, self.groups)
         elif isinstance(query, tuple | list) and len(query) == 2:
             kind, name = query
         else:
@@ -265,12 +269,12 @@ class Map:
 
     def save(self, path: str | Path) -> Path:
         """Write the map as a directory, whole or not at all; returns where."""
-        return doors.save_map(self, Path(path))
+        return doors.save_map(self, expanded(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Map:
         """Read a map that was saved."""
-        return doors.load_map(Path(path))
+        return doors.load_map(expanded(path))
 
     def plot(self, **options: Any) -> Figure:
         """Draw the map as a static picture; see :func:`relscape.plot.draw_map` for the options."""
@@ -284,7 +288,7 @@ class Map:
         "anndata" (.h5ad), "graphml", "gexf", "embedding-atlas" (.parquet, always named), "html". An earlier
         export is replaced; anything else at the path is refused.
         """
-        return doors.export_map(self, Path(path), format)
+        return doors.export_map(self, expanded(path), format)
 
     def publish(
         self, address: str, name: str, *, schema: str = "public", dry_run: bool = False
@@ -303,7 +307,7 @@ class Map:
 
     def to_html(self, path: str | Path, **options: Any) -> Path:
         """Write the map as one HTML file that works offline; see :func:`relscape.explorer.to_html`."""
-        return doors.write_page(self, Path(path), **options)
+        return doors.write_page(self, expanded(path), **options)
 
     def _repr_html_(self) -> str:
         """Show the map in a notebook."""

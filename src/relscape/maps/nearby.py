@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -12,7 +13,9 @@ from relscape.errors import ParameterError
 from relscape.maps.group import Group
 from relscape.protocols import FloatArray, IntArray
 
-__all__ = ["Neighbor", "check_count", "nearest_to_all", "nearest_to_one"]
+__all__ = ["Neighbor", "check_count", "nearest_to_all", "nearest_to_one", "split_query"]
+
+_SMALLEST = 1e-100  # squares of differences between smaller coordinates lose their digits, or are 0
 
 
 class Neighbor(NamedTuple):
@@ -24,6 +27,23 @@ class Neighbor(NamedTuple):
     distance: float
 
 
+def split_query(query: str, kinds: Sequence[str]) -> tuple[str, str]:
+    """Split ``"kind:id"`` at its first colon; where that gives no kind, behind the longest that fits.
+
+    >>> split_query("word:a:b", ["word"]), split_query("go:term:x", ["go:term", "gene"])
+    (('word', 'a:b'), ('go:term', 'x'))
+    """
+    kind, colon, name = query.partition(":")
+    if not colon:
+        raise ParameterError(
+            f"the query {query!r} has no kind: write kind:id, for example {kinds[0]}:{query}."
+        )
+    if kind in kinds:
+        return kind, name
+    longest = max((known for known in kinds if query.startswith(f"{known}:")), key=len, default=kind)
+    return longest, query[len(longest) + 1 :]
+
+
 def check_count(k: Any) -> int:
     """Give how many neighbours are asked for; only a whole number of at least 1 will do."""
     if isinstance(k, bool) or not isinstance(k, Integral) or int(k) < 1:
@@ -33,8 +53,9 @@ def check_count(k: Any) -> int:
 
 def nearest_to_one(groups: Sequence[Group], point: FloatArray, k: int) -> list[Neighbor]:
     """Give the ``k`` things nearest to a point, equal distances by kind and position."""
-    parts = [(group, *_closest(group.coordinates, point, k)) for group in groups]
-    return _merged([(group, found, distances) for group, found, distances in parts], k)
+    scale = _scale(groups, point)
+    parts = [(group, *_closest(_scaled(group.coordinates, scale), point * scale, k)) for group in groups]
+    return _merged([(group, found, distances / scale) for group, found, distances in parts], k)
 
 
 def nearest_to_all(groups: Sequence[Group], points: FloatArray, k: int) -> list[list[Neighbor]]:
@@ -42,11 +63,25 @@ def nearest_to_all(groups: Sequence[Group], points: FloatArray, k: int) -> list[
     from relscape.matrix.neighbours import nearest
 
     known = [group for group in groups if len(group)]
-    searched = [(group, *nearest(group.coordinates, points, min(k, len(group)))) for group in known]
+    scale = _scale(known, points)
+    searched = [
+        (group, *nearest(_scaled(group.coordinates, scale), points * scale, min(k, len(group))))
+        for group in known
+    ]
     return [
-        _merged([(group, indices[row], distances[row]) for group, distances, indices in searched], k)
+        _merged([(group, indices[row], distances[row] / scale) for group, distances, indices in searched], k)
         for row in range(len(points))
     ]
+
+
+def _scale(groups: Sequence[Group], points: FloatArray) -> float:
+    """Give the power of two by which places are measured: 1, save where their squares would be 0."""
+    reach = max([float(np.abs(points).max(initial=0.0)), *(group.reach for group in groups)])
+    return 1.0 if reach == 0.0 or reach >= _SMALLEST else 2.0 ** min(-math.frexp(reach)[1], 1000)
+
+
+def _scaled(coordinates: FloatArray, scale: float) -> FloatArray:
+    return coordinates if scale == 1.0 else coordinates.astype(np.float64) * scale
 
 
 def _closest(coordinates: FloatArray, point: FloatArray, k: int) -> tuple[IntArray, FloatArray]:

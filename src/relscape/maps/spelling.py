@@ -1,12 +1,27 @@
-"""A path that leads nowhere: what stands there that it may have meant."""
+"""Paths as people write them: from their home folder, or leading nowhere, and what they may have meant."""
 
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["meant"]
+from relscape.errors import StorageError
+
+__all__ = ["expanded", "meant"]
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """Give a path with ``~`` and ``~name`` replaced by the folder of that user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        user = Path(path).parts[0]
+        raise StorageError(
+            f"{os.fspath(path)!r}: no home folder of {user!r} is known here. Write the whole path, or begin "
+            f"with './' where the name itself begins with '~'."
+        ) from error
 
 
 def meant(path: Path, fits: Callable[[Path], bool] = Path.exists) -> str:

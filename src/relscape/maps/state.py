@@ -144,6 +144,7 @@ def read_json(path: Path, form: str, version: int) -> dict[str, Any]:
     try:
         check_regular(path)
         content = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(content, ensure_ascii=False, allow_nan=False).encode()  # or it could not be saved again
     except FileNotFoundError as error:
         raise FormatError(f"{path} is missing: {path.parent} is not a {form}, or was damaged.") from error
     except (ValueError, RecursionError) as error:
@@ -182,7 +183,7 @@ def read_arrays(path: Path) -> dict[str, AnyArray]:
         return dict(load_file(str(path)))
     except FileNotFoundError as error:
         raise FormatError(f"{path} is missing: the directory was damaged.") from error
-    except (SafetensorError, ValueError, KeyError, OverflowError, MemoryError) as error:
+    except (SafetensorError, ValueError, KeyError, OverflowError) as error:
         raise FormatError(f"{path} is damaged ({error}).") from error
 
 

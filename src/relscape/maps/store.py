@@ -35,9 +35,9 @@ from relscape.maps.files import (
 )
 from relscape.maps.group import Group, field_columns, group_table
 from relscape.maps.map import Map
-from relscape.maps.spelling import meant
+from relscape.maps.owned import ARRAYS, FORMAT, VERSION, in_order, owned_files
+from relscape.maps.spelling import expanded, meant
 from relscape.maps.state import (
-    MODEL_FILES,
     ModelState,
     check_regular,
     read_arrays,
@@ -45,6 +45,7 @@ from relscape.maps.state import (
     write_arrays,
     write_json,
 )
+from relscape.maps.told import check_header
 from relscape.protocols import AnyArray, IntArray, TextArray
 
 __all__ = [
@@ -52,18 +53,16 @@ __all__ = [
     "check_target",
     "group_of_table",
     "inside",
-    "map_files",
     "read_map",
     "stored_provenance",
     "write_group",
     "write_map",
 ]
 
-FORMAT = "relscape-map"
-VERSION = 1
 _DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, pa.ArrowException)
-_LARGE = 2**30  # bytes or rows that a table may unpack to, however small its file
+_LARGE = 2**30  # bytes that a table may unpack to, however small its file
 _MOST_EXPANDED = 250  # times its size that a larger one may
+_CELL = 8  # bytes of a value in memory
 
 
 class Parts(NamedTuple):
@@ -79,44 +78,14 @@ class Parts(NamedTuple):
 
 def write_map(map_: Map, path: Path, parts: Parts | None = None) -> Path:
     """Write a map as a directory, whole or not at all; an earlier map there is replaced."""
-    replace_directory(path, lambda draft: _write(map_, draft, parts), _owned)
+    replace_directory(path, lambda draft: _write(map_, draft, parts), owned_files)
     return path
 
 
 def check_target(path: Path) -> None:
     """Refuse early a place where a map could not be written."""
     with storage_errors("write", path):
-        replaceable_files(path, _owned)
-
-
-def _owned(path: Path) -> set[str] | None:
-    """Name the files that a map's header speaks of; None when the directory is not a map."""
-    try:
-        header = read_json(path / "map.json", FORMAT, VERSION)
-        files = {"map.json", *(str(entry["file"]) for entry in [*header["groups"], *header["relations"]])}
-        if header["arrays"]:
-            files.add(str(header["arrays"]))
-        if header["model_directory"]:
-            files |= {f"model/{name}" for name in MODEL_FILES}
-    except (StorageError, OSError, KeyError, TypeError):
-        return None
-    return files
-
-
-def _in_order(folder: Path) -> list[Path]:
-    """List the files that a table in parts consists of."""
-    return sorted(folder.glob("*.parquet"))
-
-
-def map_files(path: Path) -> list[Path] | None:
-    """List the files of a map, in a fixed order; None where there is no map, or one that is not whole."""
-    restore_directory(path, _owned)
-    names = _owned(path) if path.is_dir() else None
-    if names is None:
-        return None
-    places = [path / name for name in sorted(names)]
-    files = [file for place in places for file in (_in_order(place) if place.is_dir() else [place])]
-    return files if all(file.is_file() for file in files) else None
+        replaceable_files(expanded(path), owned_files)
 
 
 def stored_provenance(path: Path) -> dict[str, Any]:
@@ -152,7 +121,7 @@ def _write(map_: Map, directory: Path, parts: Parts | None) -> None:
             }
             for r in map_.relations.values()
         ],
-        "arrays": "arrays.safetensors" if map_.arrays else None,
+        "arrays": ARRAYS if map_.arrays else None,
         "model_directory": "model" if map_.model_state else None,
     }
     if links:
@@ -161,7 +130,7 @@ def _write(map_: Map, directory: Path, parts: Parts | None) -> None:
         table = _relation_table(map_, relation)
         pq.write_table(table, directory / "relations" / links[relation.name], compression="zstd")
     if map_.arrays:
-        write_arrays(directory / "arrays.safetensors", map_.arrays)
+        write_arrays(directory / ARRAYS, map_.arrays)
     if map_.model_state:
         (directory / "model").mkdir()
         map_.model_state.write(directory / "model")
@@ -226,7 +195,7 @@ def _is_map(path: Path) -> bool:
 
 def read_map(path: Path) -> Map:
     """Read a map; anything damaged or not ours is refused with the file's name."""
-    restore_directory(path, _owned)
+    restore_directory(path, owned_files)
     if not path.exists():
         raise StorageError(f"there is no map at {path}.{meant(path, _is_map)}")
     if not path.is_dir():
@@ -246,6 +215,7 @@ def _read_whole(path: Path) -> Map:
 
 
 def _read(path: Path, header: dict[str, Any]) -> Map:
+    check_header(header)
     groups = [_read_group(path, entry, header["n_components"]) for entry in header["groups"]]
     by_kind = {group.kind: group for group in groups}
     relations = [_read_relation(path, entry, by_kind) for entry in header["relations"]]
@@ -270,14 +240,18 @@ def inside(path: Path, name: str) -> Path:
     return path / name
 
 
-def _read_table(path: Path) -> Any:
-    parts = _in_order(path) if path.is_dir() else []
+def _read_table(path: Path, most: int) -> Any:
+    """Read a table, which may be in parts, of ``most`` rows at most."""
+    parts = in_order(path) if path.is_dir() else []
     if parts:
-        return pa.concat_tables([_read_table(part) for part in parts])
+        tables: list[Any] = []
+        for part in parts:
+            tables.append(_read_table(part, most - sum(table.num_rows for table in tables)))
+        return pa.concat_tables(tables)
     try:
         check_regular(path)
         with pq.ParquetFile(path) as file:
-            _check_size(path, file.metadata)
+            _check_size(path, file.metadata, most)
             return file.read()
     except (FormatError, MemoryError):
         raise
@@ -287,17 +261,22 @@ def _read_table(path: Path) -> Any:
         raise FormatError(f"{path} is not a readable Parquet file ({error}).") from error
 
 
-def _check_size(path: Path, found: Any) -> None:
-    """Refuse a table that would unpack to something far larger than its file."""
+def _check_size(path: Path, found: Any, most: int) -> None:
+    """Refuse a table of more rows than there can be, or that takes far more memory than its file."""
+    if found.num_rows > most:
+        raise FormatError(
+            f"{path} says it holds {found.num_rows:,} rows, where the map has room for {most:,}: damaged."
+        )
     stored = path.stat().st_size
     # Not the sizes of its columns: pyarrow ends the process where those are damaged.
     unpacked = sum(found.row_group(k).total_byte_size for k in range(found.num_row_groups))
-    if max(unpacked, found.num_rows) > max(_LARGE, _MOST_EXPANDED * stored):
+    laid_out = found.num_rows * found.num_columns * _CELL  # one value, written once, may stand for all rows
+    if max(unpacked, laid_out) > max(_LARGE, _MOST_EXPANDED * stored):
         raise FormatError(f"{path} is {stored:,} bytes, but says it holds {found.num_rows:,} rows: damaged.")
 
 
 def _read_group(path: Path, entry: dict[str, Any], dimensions: int) -> Group:
-    table = _read_table(inside(path, entry["file"]))
+    table = _read_table(inside(path, entry["file"]), entry["size"])
     if table.num_rows != entry["size"]:
         raise FormatError(f"{path / entry['file']} has {table.num_rows} rows, map.json says {entry['size']}.")
     return group_of_table(table, entry, dimensions)
@@ -321,8 +300,8 @@ def group_of_table(table: Any, entry: dict[str, Any], dimensions: int) -> Group:
 
 
 def _read_relation(path: Path, entry: dict[str, Any], groups: dict[str, Group]) -> Relation:
-    table = _read_table(inside(path, entry["file"]))
     rows, columns = groups[entry["rows"]], groups[entry["columns"]]
+    table = _read_table(inside(path, entry["file"]), len(rows) * len(columns))
     i = _places(table.column("from"), rows.ids)
     j = _places(table.column("to"), columns.ids)
     if (i < 0).any() or (j < 0).any():

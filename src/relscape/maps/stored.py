@@ -12,9 +12,12 @@ import numpy as np
 from relscape.errors import DataError, FormatError, ParameterError, UnknownNameError
 from relscape.maps.files import storage_errors
 from relscape.maps.map import Map
-from relscape.maps.nearby import Neighbor, check_count
+from relscape.maps.nearby import Neighbor, check_count, split_query
+from relscape.maps.owned import FORMAT, VERSION
+from relscape.maps.spelling import expanded
 from relscape.maps.state import read_json
-from relscape.maps.store import FORMAT, VERSION, group_of_table, inside
+from relscape.maps.store import group_of_table, inside
+from relscape.maps.told import check_header
 from relscape.protocols import FloatArray
 
 __all__ = ["StoredMap"]
@@ -43,14 +46,15 @@ class StoredMap:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = expanded(path)
         with storage_errors("read", self.path):
             self._header = read_json(self.path / "map.json", FORMAT, VERSION)
         try:
-            self._entries = {entry["kind"]: entry for entry in self._header["groups"]}
-            self.n_components = int(self._header["n_components"])
-        except (KeyError, TypeError, ValueError) as error:
+            check_header(self._header)
+        except ValueError as error:
             raise FormatError(f"{self.path}: this map is damaged ({error}); make it again.") from error
+        self._entries = {entry["kind"]: entry for entry in self._header["groups"]}
+        self.n_components = int(self._header["n_components"])
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -73,7 +77,7 @@ class StoredMap:
         self, query: str | tuple[str, str], among: str | None = None, k: int = 10
     ) -> list[Neighbor]:
         """Give the ``k`` things nearest to one, among a kind or all, itself left out: one pass over files."""
-        kind, _, name = query.partition(":") if isinstance(query, str) else (query[0], ":", query[1])
+        kind, name = split_query(query, self.groups) if isinstance(query, str) else query
         count, point = check_count(k), self.coordinates(kind, name)
         squares = " + ".join(f"(z{axis} - {float(value)!r}) ** 2" for axis, value in enumerate(point))
         found: list[Neighbor] = []

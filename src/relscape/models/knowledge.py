@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from relscape import progress
 from relscape.errors import ClusterError, DataError, FormatError, ParameterError, RelscapeWarning
+from relscape.maps.spelling import expanded
 from relscape.models.base import check_integer
 from relscape.models.knowledge_answers import TrainedGraph
 from relscape.models.knowledge_calibration import calibrated
@@ -271,7 +272,7 @@ class KGEmbedding(TrainedGraph):
     def save(self, path: str | Path) -> Path:
         """Write the fitted model as a directory, whole or not at all; returns where."""
         check_is_fitted(self)
-        directory = Path(path)
+        directory = expanded(path)
         write_model(model_state(self), directory)
         return directory
 

@@ -20,6 +20,7 @@ from relscape.data.frames import wide_table
 from relscape.errors import DataError, UnknownNameError
 from relscape.maps import Map
 from relscape.maps.files import replace_directory
+from relscape.maps.spelling import expanded
 from relscape.maps.state import ModelState
 from relscape.models.base import group_of, told_of_lost
 from relscape.models.climbing import solver_report
@@ -279,7 +280,7 @@ class ManyKindsModel(BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | Path) -> Path:
         """Write the fitted model as a directory, whole or not at all; returns where."""
         check_is_fitted(self)
-        directory = Path(path)
+        directory = expanded(path)
         replace_directory(directory, self._state().write, owned_files)
         return directory
 

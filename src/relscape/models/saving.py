@@ -8,6 +8,7 @@ from typing import Self
 from sklearn.utils.validation import check_is_fitted
 
 from relscape.maps.files import replace_directory
+from relscape.maps.spelling import expanded
 from relscape.models.state import is_saved_model, model_from_state, model_state, read_state
 
 __all__ = ["SavedModel", "owned_files"]
@@ -19,7 +20,7 @@ class SavedModel:
     def save(self, path: str | Path) -> Path:
         """Write the fitted model as a directory, whole or not at all; returns where."""
         check_is_fitted(self)
-        directory = Path(path)
+        directory = expanded(path)
         replace_directory(directory, model_state(self).write, owned_files)
         return directory
 

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from relscape.data import EntitySet
 from relscape.errors import FormatError, ParameterError, StorageError
 from relscape.maps.files import read_directory, storage_errors
+from relscape.maps.spelling import expanded
 from relscape.maps.state import FORMAT, VERSION, ModelState, read_json
 from relscape.models.prototype_names import in_order_of
 from relscape.models.storing import STORED_CLASSES, restore, store
@@ -161,7 +162,7 @@ def _entities(name: str, described: Mapping[str, Any], state: ModelState) -> Ent
 
 def read_state(path: str | Path) -> ModelState:
     """Read a saved model's state; anything that is none is refused with its path."""
-    directory = Path(path)
+    directory = expanded(path)
     if not directory.is_dir():
         raise FormatError(f"{directory} is not a directory; a saved model is one with model.json in it.")
     with storage_errors("read", directory):

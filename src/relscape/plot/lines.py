@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from relscape.data import Relation
+from relscape.data.relation import without_zeros
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.maps import Group, Map
 from relscape.plot.canvas import RASTER_FROM
@@ -50,11 +51,17 @@ def segments(relation: Relation, groups: Sequence[Group]) -> FloatArray:
     Within one kind a pair is drawn once, whichever way it goes; a thing's pair with itself is not.
     """
     places = {group.kind: group.drawn for group in groups}
-    pairs: IntArray = np.stack(coo_array(relation.matrix).coords, axis=1).astype(np.int64)
+    pairs = _pairs(relation)
     if relation.rows == relation.columns:
-        pairs = _once(pairs[pairs[:, 0] != pairs[:, 1]])
+        pairs = _once(pairs)
     ends = places[relation.rows][pairs[:, 0]], places[relation.columns][pairs[:, 1]]
     return np.stack(ends, axis=1)
+
+
+def _pairs(relation: Relation) -> IntArray:
+    """Give the pairs of things (m × 2) with a weight other than zero; none of a thing with itself."""
+    pairs: IntArray = np.stack(coo_array(without_zeros(relation.matrix)).coords, axis=1).astype(np.int64)
+    return pairs[pairs[:, 0] != pairs[:, 1]] if relation.rows == relation.columns else pairs
 
 
 def _once(pairs: IntArray) -> IntArray:
@@ -92,6 +99,6 @@ def lines_caption(count: int, relations: Sequence[Relation]) -> str:
         return ""
     names = " and ".join(relation.name for relation in relations)
     number = f"{count:,}" if count <= MOST else f"{MOST:,} of {count:,}"
-    given = sum(relation.matrix.nnz for relation in relations)
+    given = sum(len(_pairs(relation)) for relation in relations)
     merged = f", each pair once ({given:,} with both ways counted)" if count < given else ""
     return f"lines are {names}: {number}{merged}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from relscape.errors import ParameterError
 from relscape.maps import Map
 from relscape.maps.files import atomic_file
+from relscape.maps.spelling import expanded
 from relscape.plot.picture import draw_map
 from relscape.plot.texts import quiet_glyphs
 
@@ -42,7 +43,7 @@ def save_picture(
     **options
         For a map, what :func:`draw_map` takes.
     """
-    target = Path(path)
+    target = expanded(path)
     ending = target.suffix.lower()
     if ending not in METADATA:
         raise ParameterError(f"{target}: the ending says the format and can be {', '.join(METADATA)}.")

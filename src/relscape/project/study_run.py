@@ -14,8 +14,9 @@ from relscape import progress
 from relscape.errors import RelscapeError, StorageError, UnknownNameError
 from relscape.maps import Map
 from relscape.maps.files import atomic_file, claimed
+from relscape.maps.owned import map_files
 from relscape.maps.state import read_json, write_json
-from relscape.maps.store import check_target, map_files, stored_provenance
+from relscape.maps.store import check_target, stored_provenance
 from relscape.project.sections import about
 from relscape.project.study import Study
 from relscape.project.study_data import load_study

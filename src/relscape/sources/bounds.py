@@ -7,6 +7,7 @@ such promises are weighed against what the file holds, and refused where they ca
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 import zipfile
@@ -15,7 +16,9 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from numpy.lib import format as npy
 
 from relscape.errors import FormatError
 
@@ -27,9 +30,10 @@ __all__ = [
     "entries_of",
 ]
 
-# What Python's zipfile and the libraries above it raise when an archive is damaged.
+# What Python's zipfile and the libraries above it raise when an archive is damaged. Too little memory is not
+# among it: of what a file promises, no more is asked for than it can hold.
 DAMAGED_ARCHIVE = (
-    *(ValueError, KeyError, EOFError, OSError, OverflowError, MemoryError, RuntimeError),
+    *(ValueError, KeyError, EOFError, OSError, OverflowError, RuntimeError),
     *(zipfile.BadZipFile, zlib.error, struct.error),
 )
 _LARGE = 1 << 30  # bytes that may be unpacked from whatever little
@@ -55,9 +59,22 @@ def check_matrix_size(shape: tuple[int, ...], entries: int, where: str) -> None:
 def check_members(path: Path) -> None:
     """Refuse an .npz whose arrays would unpack to something enormous; no more than it says is unpacked."""
     with zipfile.ZipFile(path) as archive:
-        unpacked = sum(member.file_size for member in archive.infolist())
-    if unpacked > _most(path):
-        raise _enormous(path, "what is")
+        if sum(member.file_size for member in archive.infolist()) > _most(path):
+            raise _enormous(path, "what is")
+        for member in archive.infolist():
+            with archive.open(member) as stream:
+                _check_array(stream, member, path)
+
+
+def _check_array(stream: IO[bytes], member: zipfile.ZipInfo, path: Path) -> None:
+    """Refuse an array whose head promises more than follows: numpy would ask for the memory first."""
+    version = npy.read_magic(stream)
+    shape, _, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(stream)
+    if math.prod(shape) * dtype.itemsize > member.file_size:
+        raise FormatError(
+            f"{path}: {member.filename!r} in it is {member.file_size:,} bytes, but says it holds "
+            f"{math.prod(shape):,} numbers: it is damaged, make it again."
+        )
 
 
 def _most(path: Path) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from relscape.errors import FormatError, ParameterError, StorageError, UnknownNameError
+from relscape.maps.spelling import expanded
 from relscape.postgres import Address, is_address, misunderstood
 
 __all__ = [
@@ -168,18 +169,6 @@ def seen_from(item: str, folder: Path) -> str:
     with suppress(ValueError):  # on another drive
         location = os.path.relpath(location, folder)
     return Path(location).as_posix() + ("" if fragment is None else f"#{fragment}")
-
-
-def expanded(path: str | os.PathLike[str]) -> Path:
-    """Give a path with ``~`` and ``~name`` replaced by the folder of that user."""
-    try:
-        return Path(path).expanduser()
-    except RuntimeError as error:
-        user = Path(path).parts[0]
-        raise StorageError(
-            f"{os.fspath(path)!r}: no home folder of {user!r} is known here. Write the whole path, or begin "
-            f"with './' where the name itself begins with '~'."
-        ) from error
 
 
 def _parted(text: str) -> tuple[str, str | None]:
