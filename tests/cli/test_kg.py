@@ -311,3 +311,13 @@ def test_strict_stops_at_warnings(relscape, facts):
     (facts / "test.tsv").write_text("p00\teast\tnew\n")
     assert "1 entity does not occur in the training triples" in relscape("kg", "inspect", facts).err
     assert relscape("kg", "train", facts, *SETTINGS, "--strict").code == 1
+
+
+def test_without_a_test_split_the_next_step_is_a_question(relscape, facts):
+    done = relscape("kg", "train", facts / "train.tsv", *SETTINGS)
+    last = done.out.rstrip().splitlines()[-1]
+    assert last.startswith("next: relscape kg predict p")
+    assert relscape(*last.removeprefix("next: relscape ").split()).code == 0
+    ranked = relscape("kg", "rank")
+    assert ranked.code == 1
+    assert "--hold-out 0.05,0.1" in ranked.err

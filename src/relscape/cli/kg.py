@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -307,4 +308,9 @@ def _report(model: Any, output: Path, seconds: float, as_json: bool, resumed: bo
         )
     else:
         aside("there are no validation triples: the last epoch was kept.")
-    next_step(f"relscape kg rank {output}")
+    if len(model.test_):
+        next_step(f"relscape kg rank {output}")
+    else:  # nothing that was held out is there to be ranked
+        head, relation, _ = model.train_[0]
+        asked = (str(model.entities_.ids[head]), str(model.relations_.ids[relation]))
+        next_step(f"relscape kg predict {' '.join(map(quote, asked))} --from {output}")
