@@ -5,7 +5,7 @@ sets are read from the folder that the environment variable ``RELSCAPE_DATA`` na
 them from their publishers' files.
 
 >>> [info.name for info in available() if not info.tables]
-['stdlib', 'smoking', 'hair_eye', 'caithness']
+['stdlib', 'stdlib_facts', 'smoking', 'hair_eye', 'caithness']
 """
 
 from __future__ import annotations

@@ -241,3 +241,31 @@ def test_new_things_that_share_nothing(relscape, made):
     Path("kinds.csv").write_text("a,b\nd9,whale\n")
     refused(relscape("place", made, "kinds.csv"), "kinds.csv", "'doc'")
     refused(relscape("place", made, "kinds.csv", "--rows", "a", "--columns", "b"), "'n'")
+
+
+def test_what_the_command_line_says_is_in_its_own_words(relscape, pairs, made):
+    refused(relscape("coembed", pairs), "--rows doc --columns word --weight n")
+    refused(relscape("coembed", pairs, "--weight", "n"), "say with --rows and --columns")
+    same = relscape("coembed", pairs, "--rows", "doc", "--columns", "doc")
+    refused(same, "both name 'doc'", "relscape network")
+    assert "same_kind" not in same.err
+    refused(relscape("coembed", pairs, *LONG, "-p", "scaling"), "such as scaling=principal")
+
+
+def test_a_map_where_a_table_belongs(relscape, made):
+    refused(
+        relscape("coembed", made, "-o", "maps/x"),
+        "maps/pairs is a map, not a table",
+        "relscape plot maps/pairs",
+    )
+
+
+def test_a_folder_without_a_map(relscape):
+    Path("empty").mkdir()
+    refused(relscape("plot", "empty"), "there is no map at empty: that folder is empty; a map has map.json")
+
+
+def test_a_text_file_that_is_none(relscape):
+    Path("bin.csv").write_bytes(b"a,b\n1,2\n" * 20 + b"\0\1")
+    done = relscape("coembed", "bin.csv")
+    refused(done, "is not a text file: byte 160 is zero. Give it the ending")

@@ -218,9 +218,12 @@ def test_a_data_set_with_links(relscape, data_dir, monkeypatch):
 
 
 def test_moved_cohorts_take_their_samples_along(relscape, made):
+    asked = relscape("move", made, "ale=9,9")
+    assert "If ale moved there, each cell would move by" in asked.out
+    assert not Path("moved").exists()
     done = relscape("move", made, "ale=9,9", "-o", "moved")
     assert done.code == 0, done.err
-    assert "Moved ale on map" in done.out
+    assert "Moved ale of map" in done.out
     assert "next: relscape plot moved" in done.out
     old, new = rs.Map.load(made), rs.Map.load("moved")
     model = revive(old.model_state)

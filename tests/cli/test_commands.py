@@ -313,7 +313,10 @@ def test_a_knowledge_graph_gives_one_relation_a_predicate(relscape, data_dir):
     done = relscape("coembed", "--dataset", "nations", "--relation", "treaties", "-o", "maps/treaties")
     assert "12 × entity-row and 13 × entity-column" in done.out
     assert "treaties" in relscape("coembed", "--dataset", "nations", "--relation", "treatise").err
-    assert "1,345 relations" in relscape("datasets", "info", "fb15k").out
+    told = relscape("datasets", "info", "fb15k").out
+    assert "1,345 relations" in told
+    assert "train.parquet     483,142  head, relation, tail" in told
+    assert "next: relscape kg inspect" in relscape("datasets", "info", "stdlib_facts").out
 
 
 def test_datasets(relscape):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 import urllib.request
 from pathlib import Path
 
@@ -53,6 +56,22 @@ def test_a_map_is_served(relscape, made, page, asked):
     assert manifest["title"] == "pairs"
     assert manifest["relations"][0]["count"] == 11
     assert asked["api/2/manifest"] == 404
+
+
+def test_ctrl_c_ends_it_well(relscape, made, page, monkeypatch):
+    """Also pressed a second time, while the server stops."""
+    join = threading.Thread.join
+
+    def pressing(thread, *patience):
+        if thread.name == "relscape-explorer":
+            os.kill(os.getpid(), signal.SIGINT)
+        return join(thread, *patience)
+
+    monkeypatch.setattr(threading.Thread, "join", pressing)
+    done = relscape("explore", made, "--port", 0, "--no-browser")
+    assert done.code == 0
+    assert done.out.rstrip().endswith("Stopped.")
+    assert "error" not in done.err
 
 
 def test_two_maps_and_a_title(relscape, made, page, asked):

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from relscape.maps import Map
+from relscape.models import knowledge_training
 
 SETTINGS = ("--model", "TransE", "-k", 6, "--epochs", 8, "-p", "n_batches=4", "--every", 3)
 
@@ -136,6 +137,37 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_with_the_same_bytes(relscape, 
         assert Path("broken", file).read_bytes() == Path("whole", file).read_bytes()
 
 
+def test_ctrl_c_says_how_to_go_on(relscape, facts, monkeypatch):
+    """Stopped in its fifth epoch, the training keeps that and ends with the same bytes."""
+    assert relscape("kg", "train", facts, *SETTINGS, "-o", "whole").code == 0
+    train_epoch = knowledge_training.train_epoch
+
+    def pressing(energy, params, state, data, options):
+        if state.epoch == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+        return train_epoch(energy, params, state, data, options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(knowledge_training, "train_epoch", pressing)
+        stopped = relscape("kg", "train", facts, *SETTINGS, "-o", "broken")
+    assert stopped.code == 130
+    assert "5 of 8 epochs are kept. Go on with: relscape kg resume broken" in stopped.err
+    assert relscape("kg", "resume", "broken").code == 0
+    for file in ("model.json", "model.safetensors"):
+        assert Path("broken", file).read_bytes() == Path("whole", file).read_bytes()
+
+
+def test_ctrl_c_before_the_training_says_that_nothing_was_written(relscape, facts, monkeypatch):
+    def pressing(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("relscape.cli.kg.read_graph", pressing)
+    stopped = relscape("kg", "train", facts, *SETTINGS)
+    assert stopped.code == 130
+    assert "stopped before any training; nothing was written" in stopped.err
+    assert not Path("kg").exists()
+
+
 def test_resume_to_more_epochs(relscape, facts, trained):
     assert relscape("kg", "resume", trained, "--epochs", 11, "--json").json["epochs"] == 11
     assert relscape("kg", "train", facts, *SETTINGS, "--epochs", 11, "-o", "other").code == 0
@@ -156,7 +188,7 @@ def test_resume_with_another_learning_rate(relscape, trained):
 def test_resume_needs_a_checkpoint(relscape):
     done = relscape("kg", "resume", "nowhere")
     assert done.code == 1
-    assert "nowhere" in done.err
+    assert "there is no training at nowhere" in done.err
 
 
 def test_questions(relscape, trained):
@@ -279,3 +311,13 @@ def test_strict_stops_at_warnings(relscape, facts):
     (facts / "test.tsv").write_text("p00\teast\tnew\n")
     assert "1 entity does not occur in the training triples" in relscape("kg", "inspect", facts).err
     assert relscape("kg", "train", facts, *SETTINGS, "--strict").code == 1
+
+
+def test_without_a_test_split_the_next_step_is_a_question(relscape, facts):
+    done = relscape("kg", "train", facts / "train.tsv", *SETTINGS)
+    last = done.out.rstrip().splitlines()[-1]
+    assert last.startswith("next: relscape kg predict p")
+    assert relscape(*last.removeprefix("next: relscape ").split()).code == 0
+    ranked = relscape("kg", "rank")
+    assert ranked.code == 1
+    assert "--hold-out 0.05,0.1" in ranked.err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import warnings
 
 import numpy as np
@@ -22,6 +24,7 @@ from relscape.errors import (
 )
 from relscape.models import knowledge_training, knowledge_warm
 from relscape.models.knowledge import KGEmbedding
+from relscape.models.knowledge_checkpoints import TrainingStopped
 from relscape.models.knowledge_presets import PRESETS
 from relscape.models.knowledge_settings import OPTION_NAMES, plan_of
 from relscape.models.knowledge_validation import Validation, better
@@ -226,6 +229,67 @@ def test_a_broken_training_ends_like_an_unbroken_one(graph, tmp_path, monkeypatc
         assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "resumed" / file).read_bytes()
 
 
+@pytest.mark.parametrize(("pressed", "kept"), [(1, 4), (2, 3)])
+@pytest.mark.parametrize("changes", [{}, {"model": "TransR", "options": COMPILED | {"warm_epochs": 7}}])
+def test_ctrl_c_ends_with_a_checkpoint_that_goes_on_exactly(
+    graph, tmp_path, monkeypatch, pressed, kept, changes
+):
+    """Pressed once, the fourth epoch comes to its end and is kept; pressed twice, the third is the last."""
+    name, settings = changes.get("model", "TransE"), {k: v for k, v in changes.items() if k != "model"}
+    whole = small(name, **settings).fit(graph)
+    train_epoch = knowledge_training.train_epoch
+
+    def pressing(energy, params, state, data, options):
+        if state.epoch == 3 and energy.name == name:
+            for _ in range(pressed):
+                os.kill(os.getpid(), signal.SIGINT)
+        return train_epoch(energy, params, state, data, options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(knowledge_training, "train_epoch", pressing)
+        with pytest.raises(
+            TrainingStopped, match=rf"after epoch {kept} of 12 is in .*run: KGEmbedding\.resume"
+        ):
+            small(name, **settings).fit(graph, checkpoints=tmp_path / "run", every=3)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert KGEmbedding.load(tmp_path / "run").n_epochs_ == kept
+    whole.save(tmp_path / "whole")
+    KGEmbedding.resume(tmp_path / "run").save(tmp_path / "resumed")
+    for file in ("model.json", "model.safetensors"):
+        assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "resumed" / file).read_bytes()
+
+
+def test_ctrl_c_in_the_transe_that_a_training_begins_from(graph, tmp_path, monkeypatch):
+    settings = {"n_epochs": 3, "options": COMPILED | {"warm_epochs": 7}}
+    whole = small("TransR", **settings).fit(graph)
+    train_epoch, done = knowledge_warm.Warm.train_epoch, []
+
+    def pressing(*arguments):
+        done.append(1)
+        if len(done) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        return train_epoch(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(knowledge_warm.Warm, "train_epoch", pressing)
+        with pytest.raises(TrainingStopped):
+            small("TransR", **settings).fit(graph, checkpoints=tmp_path, every=100)
+        resumed = KGEmbedding.resume(tmp_path)
+    assert len(done) == 7  # five before Ctrl-C, two after
+    assert_array_equal(resumed.params_["entities"], whole.params_["entities"])
+
+
+def test_ctrl_c_without_checkpoints_stops_at_once(graph, monkeypatch):
+    def pressing(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+        pytest.fail("the signal was kept back")
+
+    monkeypatch.setattr(knowledge_training, "train_epoch", pressing)
+    with pytest.raises(KeyboardInterrupt) as stop:
+        small().fit(graph)
+    assert not isinstance(stop.value, TrainingStopped)
+
+
 def test_resuming_to_more_epochs_equals_training_them_at_once(graph, tmp_path):
     small(n_epochs=6).fit(graph, checkpoints=tmp_path, every=5)
     longer = KGEmbedding.resume(tmp_path, n_epochs=12)
@@ -350,7 +414,7 @@ def test_a_finished_model_is_nothing_to_resume(graph, tmp_path):
     small().fit(graph).save(tmp_path / "model")
     with pytest.raises(FormatError, match="finished model"):
         KGEmbedding.resume(tmp_path / "model")
-    with pytest.raises(FormatError, match="is not a directory"):
+    with pytest.raises(FormatError, match=r"there is no training at .*nowhere"):
         KGEmbedding.resume(tmp_path / "nowhere")
 
 

@@ -192,7 +192,7 @@ def test_front_door() -> None:
         assert hasattr(datasets, name)
     loaders = {name.removeprefix("load_") for name in datasets.__all__ if name.startswith("load_")}
     listed = {info.name for info in datasets.available()}
-    assert listed == loaders - {"stdlib_facts", "stdlib_triples"}
+    assert listed == loaders - {"stdlib_triples"}
     assert all(info.title and info.size and info.reference for info in datasets.available())
 
 

@@ -205,3 +205,23 @@ def test_text_and_tables_give_the_same_graph(tmp_path: Path) -> None:
     assert prints == {KnowledgeGraph(rows).fingerprint()}
     facts = read_facts(table / "train.parquet")
     assert facts.place(2).endswith("train.parquet, row 2")
+
+
+@pytest.mark.parametrize(
+    ("lines", "header"),
+    [
+        (["guest,dish,times", "Ada,ramen,4", "Ben,pizza,4", "Ada,pizza,1"], True),
+        (["Ada,dish,times", "Ada,ramen,4", "Ben,pizza,4", "Ada,pizza,1"], False),  # a name that occurs again
+        (["guest,dish,times", "Ada,ramen,4", "Ben,pizza,4"], False),  # too few to tell
+    ],
+)
+def test_a_line_of_other_column_names_is_recognised_and_told(tmp_path, lines, header):
+    (tmp_path / "orders.csv").write_text("".join(f"{line}\n" for line in lines))
+    if not header:
+        assert len(read_facts(tmp_path / "orders.csv")) == len(lines)
+        return
+    with pytest.warns(RelscapeWarning, match="head=guest, relation=dish, tail=times. If another order"):
+        facts = read_facts(tmp_path / "orders.csv")
+    assert facts.columns[0].to_pylist() == ["Ada", "Ben", "Ada"]
+    (tmp_path / "tabs.tsv").write_text("".join(f"{line}\n" for line in lines).replace(",", "\t"))
+    assert len(read_facts(tmp_path / "tabs.tsv")) == 4  # where no line of names is usual

@@ -207,12 +207,13 @@ def _in_options(message: str) -> str:
 def model_parameters(model_class: type[Any], given: list[str], options: Sequence[str] = ()) -> dict[str, Any]:
     """Read ``name=value`` settings, checked against what the model knows and has no option for."""
     others = {"n_components", *options}
-    known = [name for name in model_class().get_params() if name not in others]
+    defaults = {name: value for name, value in model_class().get_params().items() if name not in others}
+    known = [*defaults]
     parameters = {}
     for setting in given:
         name, equals, value = setting.partition("=")
         if not equals:
-            example = f", such as {known[0]}=3" if known else ""
+            example = f", such as {known[0]}={defaults[known[0]]}" if known else ""
             raise ParameterError(f"--param {setting or repr(setting)}: write name=value{example}.")
         if name not in known:
             raise UnknownNameError("parameter", name, known)

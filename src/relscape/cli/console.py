@@ -25,11 +25,25 @@ from rich.table import Table
 from relscape.errors import RelscapeWarning
 from relscape.postgres import without_secrets
 
-__all__ = ["Bars", "aside", "complain", "next_step", "print_json", "print_table", "say", "telling_warnings"]
+__all__ = [
+    "Bars",
+    "StoppedError",
+    "aside",
+    "complain",
+    "next_step",
+    "print_json",
+    "print_table",
+    "say",
+    "telling_warnings",
+]
 
 _NUMBER = re.compile(r"[-+\d.,e%]+")
 _results = Console(highlight=False, soft_wrap=True)
 _asides = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class StoppedError(Exception):
+    """A person stopped a command that has more to tell about it than the usual words."""
 
 
 def say(text: str) -> None:

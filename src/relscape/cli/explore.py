@@ -80,6 +80,8 @@ def serve(
         say(f"The map is at {explorer.url} (Ctrl-C stops).")
     sys.stdout.flush()  # whoever reads a pipe waits for this line
     explorer.wait()
+    if not as_json:
+        say("Stopped.")
 
 
 def _write(shown: Exhibit, target: Path, as_json: bool) -> None:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
 
 from relscape import progress
 from relscape.cli import kg_queries, kg_tune, spreading
-from relscape.cli.console import aside, next_step, print_json, print_table, say, telling_warnings
+from relscape.cli.console import (
+    StoppedError,
+    aside,
+    next_step,
+    print_json,
+    print_table,
+    say,
+    telling_warnings,
+)
 from relscape.cli.kg_source import (
     Database,
     Dataset,
@@ -27,6 +38,7 @@ from relscape.cli.kg_source import (
     read_graph,
 )
 from relscape.cli.reading import as_arguments
+from relscape.models.knowledge_checkpoints import TrainingStopped
 from relscape.models.knowledge_state import CHECKPOINT, check_run_directory, checkpoint_in
 from relscape.models.knowledge_training import SHARES
 from relscape.project.costs import knowledge_seconds, time_told
@@ -123,9 +135,18 @@ def train(
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
-    """Train a model; it can be stopped, even killed, and taken up again with 'kg resume'."""
+    """Train a model; it can be stopped, even killed, and taken up again with 'kg resume'.
+
+    Ctrl-C waits for the end of the running epoch and writes a checkpoint; a second Ctrl-C stops at once. What
+    is killed goes on from its last checkpoint, which --every says how often to write.
+    """
     started = time.perf_counter()
-    with telling_warnings(strict), spreading.cluster_client(cluster, workers, worker_memory) as client:
+    again = _again(output, cluster, workers)
+    with (
+        telling_warnings(strict),
+        _telling_stops(again),
+        spreading.cluster_client(cluster, workers, worker_memory) as client,
+    ):
         estimator = model_of(model, dimensions, epochs, preset, jobs, seed, param or [])
         estimator.check()
         check_run_directory(output)
@@ -139,10 +160,9 @@ def train(
             graph = spreading.spread_graph(place, reading, parts, client)
             told = "on a cluster"
         progress.note(f"{model} of {graph!r}: {told}")
-        again = f"relscape kg resume {output}{'' if client is None else ' --workers N'}"
         progress.note(f"checkpoints are in {output / CHECKPOINT}; '{again}' goes on")
         estimator.fit(graph, checkpoints=output / CHECKPOINT, every=every)
-        estimator.save(output)
+    estimator.save(output)
     _report(estimator, output, time.perf_counter() - started, as_json)
 
 
@@ -170,7 +190,11 @@ def resume(
     from relscape.models.knowledge import KGEmbedding
 
     started = time.perf_counter()
-    with telling_warnings(strict), spreading.cluster_client(cluster, workers, worker_memory) as client:
+    with (
+        telling_warnings(strict),
+        _telling_stops(_again(directory, cluster, workers)),
+        spreading.cluster_client(cluster, workers, worker_memory) as client,
+    ):
         place = checkpoint_in(directory)
         model = KGEmbedding.resume(
             place,
@@ -179,8 +203,8 @@ def resume(
             n_jobs=jobs,
             spread=spreading.spreader(client),
         )
-        if place.name == CHECKPOINT:
-            directory = model.save(place.parent)
+    if place.name == CHECKPOINT:
+        directory = model.save(place.parent)
     _report(model, directory, time.perf_counter() - started, as_json, resumed=True)
 
 
@@ -232,6 +256,24 @@ app.command()(kg_queries.export)
 # ---------------------------------------------------------------------- telling
 
 
+def _again(directory: Path, cluster: str | None, workers: int | None) -> str:
+    """Give the command that goes on with a training."""
+    return f"relscape kg resume {directory}{'' if cluster is None and workers is None else ' --workers N'}"
+
+
+@contextmanager
+def _telling_stops(again: str) -> Iterator[None]:
+    """Say of a training that a person stops what is kept of it, and how to go on."""
+    try:
+        yield
+    except TrainingStopped as stop:
+        raise StoppedError(
+            f"stopped; {stop.epoch} of {stop.n_epochs} epochs are kept. Go on with: {again}"
+        ) from None
+    except KeyboardInterrupt:
+        raise StoppedError("stopped before any training; nothing was written.") from None
+
+
 def _report(model: Any, output: Path, seconds: float, as_json: bool, resumed: bool = False) -> None:
     last = model.history_[-1] if model.history_ else {}
     shares = {name: last[name] for name in SHARES if name in last}
@@ -266,4 +308,9 @@ def _report(model: Any, output: Path, seconds: float, as_json: bool, resumed: bo
         )
     else:
         aside("there are no validation triples: the last epoch was kept.")
-    next_step(f"relscape kg rank {output}")
+    if len(model.test_):
+        next_step(f"relscape kg rank {output}")
+    else:  # nothing that was held out is there to be ranked
+        head, relation, _ = model.train_[0]
+        asked = (str(model.entities_.ids[head]), str(model.relations_.ids[relation]))
+        next_step(f"relscape kg predict {' '.join(map(quote, asked))} --from {output}")

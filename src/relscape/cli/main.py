@@ -11,7 +11,7 @@ import typer
 
 from relscape import __version__, progress
 from relscape.cli.commands import Commands
-from relscape.cli.console import Bars, complain
+from relscape.cli.console import Bars, StoppedError, complain
 from relscape.errors import RelscapeError, RelscapeWarning
 
 __all__ = ["app", "run"]
@@ -76,6 +76,9 @@ def _run(arguments: list[str] | None) -> int:
         complain(f"{error.format_message()} (see '{_command(error)} --help')")
     except OSError as error:
         complain(f"{error.strerror or error}: {error.filename or 'a file or directory'}.")
+    except StoppedError as stop:
+        complain(str(stop))
+        return _STOPPED
     except (KeyboardInterrupt, typer.Abort):
         complain("stopped; what was saved before is whole.")
         return _STOPPED

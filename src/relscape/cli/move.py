@@ -44,7 +44,11 @@ def move(
         content: dict[str, Any] = {"map": str(output) if output else None, "moved": places}
         print_json({**content, "mean_shift": shifts, "scores": new.scores, "scores_before": old.scores})
         return
-    say(f"Moved {', '.join(places)} on {map_path}; {kind} moved by {far.mean():.3g} on average.")
+    named, average = ", ".join(places), f"{far.mean():.3g} on average"
+    if output is None:
+        say(f"If {named} moved there, each {kind} would move by {average}; {map_path} stays as it is.")
+    else:
+        say(f"Moved {named} of {map_path}: each {kind} moved by {average}. The new map is {output}.")
     print_table(["cohort", "mean shift"], [(name, f"{shift:.3g}") for name, shift in shifts.items()])
     print_scores(new.scores, old.scores)
     if output is None:

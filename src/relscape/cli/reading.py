@@ -55,11 +55,17 @@ class Reading:
             raise ParameterError("name at least one file, or a data set with --dataset.")
         if self.dataset is not None and self.files:
             raise ParameterError(f"give files or --dataset {self.dataset}, not both.")
+        self._refuse_maps()
         nothing = Reading()
         changed = {name for name in asdict(self) if getattr(self, name) != getattr(nothing, name)}
         if self.form is not None:
             self._check_form(self.form, changed)
             return
+        if self.rows is not None and self.rows == self.columns:
+            raise ParameterError(
+                f"--rows and --columns both name {self.rows!r}; give the two columns of things that relate. "
+                "Links within one kind are for 'relscape network'."
+            )
         if self.dataset is None and self.relation is not None:
             raise ParameterError("--relation chooses among the relations of a --dataset.")
         if changed & _OF_OTHER_PROGRAMS:
@@ -76,6 +82,15 @@ class Reading:
             raise ParameterError("--rows and --columns are for tables of pairs; with --text name the --id.")
         if self.dataset is not None and {"rows", "columns", "weight", "encoding"} & changed:
             raise ParameterError("--rows, --columns, --weight and --encoding are for files.")
+
+    def _refuse_maps(self) -> None:
+        """Say of a map that it is one: what relscape made where tables, texts or graphs are read."""
+        for file in self.files:
+            if (Path(file) / "map.json").is_file():
+                raise ParameterError(
+                    f"{file} is a map, not a table. To look at it: relscape plot {file}, or relscape explore "
+                    f"{file}."
+                )
 
     def _check_form(self, form: str, changed: set[str]) -> None:
         from relscape.sources.interop import FORMS
@@ -131,6 +146,11 @@ class Reading:
                     encoding=self.encoding,
                     rows=self.rows or "doc",
                     columns=self.columns or "word",
+                )
+            if self.weight is not None and self.rows is None and self.columns is None:
+                raise ParameterError(
+                    f"--weight {self.weight} is for tables of pairs: say with --rows and --columns, too, "
+                    "which two columns hold the things that relate."
                 )
             return read(
                 list(self.files),

@@ -18,6 +18,7 @@ from relscape.project.runner import run_experiment
 
 __all__ = ["reproduce"]
 
+_KEPT = "; what is done is kept, and the same command goes on"  # as experiments say it of their costs
 _SHOWABLE = STATES.keys() - {"illustration"}
 
 
@@ -59,17 +60,19 @@ def reproduce(
     say(f"{run.experiment.title} ({run.experiment.reference})")
     say(run.experiment.about)
     if quick:
-        say("A quick trial on a small part: the numbers and verdicts mean little.")
+        say("A quick trial on a small part, to see that it works: the numbers mean little.")
     for title, headers, rows in report_tables(run):
         say(f"\n{title}")
         print_table(headers, rows)
     for note in run.findings.notes:
         say(f"- {note}")
     say("")
-    for verdict in run.verdicts:
+    for verdict in () if quick else run.verdicts:
         say(f"{verdict.claim}, {verdict.text}: {verdict.outcome.upper()}. {verdict.why}.")
     say(f"Wrote {target} in {run.seconds:.0f} s.")
-    next_step("relscape reproduce list")
+    if quick:
+        say("Claims are judged by the whole experiment.")
+    next_step(f"relscape reproduce {name}" if quick else "relscape reproduce list")
 
 
 def _all(folder: Path, quick: bool, again: bool, as_json: bool) -> None:
@@ -108,7 +111,9 @@ def _list(as_json: bool) -> None:
         }
         print_json(content)
         return
-    print_table(["name", "what it is", "takes"], [(n, e.title, e.cost) for n, e in known.items()])
+    rows = [(n, e.title, e.cost.replace(_KEPT, " *")) for n, e in known.items()]
+    print_table(["name", "what it is", "takes"], rows)
+    say("* can be interrupted: the same command goes on with what is not done yet.")
     next_step(f"relscape reproduce {next(iter(known))} --quick")
 
 

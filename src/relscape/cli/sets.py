@@ -41,12 +41,17 @@ def describe(name: Name, as_json: Json = False) -> None:
         print_json({**asdict(info), "present": info.present})
         return
     say(f"{info.name}: {info.title}")
-    print_table(
-        ["", ""], [(key, str(value)) for key, value in asdict(info).items() if key not in ("name", "title")]
-    )
+    kinds, files = ", ".join(info.kinds), "the publisher's files"
+    told = [("kinds", kinds), ("size", info.size), ("reference", info.reference), (files, info.originals)]
+    print_table(["", ""], [(what, text) for what, text in told if text])
+    if info.tables:
+        tables = [
+            (f"{name}.parquet", f"{table.rows:,}", ", ".join(table.columns))
+            for name, table in info.tables.items()
+        ]
+        print_table(["table", "rows", "columns"], tables)
     if info.present:
-        graph = "train" in info.tables
-        next_step(f"relscape {'kg inspect' if graph else 'coembed'} --dataset {name}")
+        next_step(f"relscape {'kg inspect' if info.is_graph else 'coembed'} --dataset {name}")
 
 
 @app.command()
@@ -77,5 +82,5 @@ def convert(
         + ", ".join(f"{table} {rows:,} rows" for table, rows in counts.items())
         + "."
     )
-    command = "kg inspect" if "train" in datasets.dataset_info(name).tables else "coembed"
+    command = "kg inspect" if datasets.dataset_info(name).is_graph else "coembed"
     next_step(f"RELSCAPE_DATA={output} relscape {command} --dataset {name}")

@@ -8,6 +8,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,8 @@ class Explorer:
             while self._thread.is_alive():
                 self._thread.join(0.5)
         except KeyboardInterrupt:
-            self.stop()
+            with suppress(KeyboardInterrupt):  # which some press, and some programs send, twice
+                self.stop()
 
     def stop(self) -> None:
         """End the server; answers under way have two seconds."""

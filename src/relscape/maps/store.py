@@ -201,6 +201,8 @@ def read_map(path: Path) -> Map:
     if not path.is_dir():
         raise FormatError(f"{path} is a file; a map is a directory with map.json in it.")
     with storage_errors("read", path):
+        if not any(path.iterdir()):
+            raise FormatError(f"there is no map at {path}: that folder is empty; a map has map.json in it.")
         return read_directory(path, _read_whole)
 
 

@@ -42,7 +42,8 @@ def climb(
     if not best.converged:
         warnings.warn(
             f"the likelihood may not be at its highest: {best.reason}. More max_iterations, a larger "
-            "tolerance or a larger ridge would end the climb.",
+            "tolerance or a larger ridge would end the climb "
+            "(on the command line such as -p max_iterations=5000).",
             RelscapeWarning,
             stacklevel=4,
         )

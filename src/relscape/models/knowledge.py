@@ -13,14 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from relscape import progress
 from relscape.errors import ClusterError, DataError, FormatError, ParameterError, RelscapeWarning
-from relscape.maps.spelling import expanded
+from relscape.maps.spelling import expanded, meant
 from relscape.models.base import check_integer
 from relscape.models.knowledge_answers import TrainedGraph
 from relscape.models.knowledge_calibration import calibrated
+from relscape.models.knowledge_checkpoints import Checkpoints, TrainingStopped
 from relscape.models.knowledge_graphs import SpreadGraph, as_graph
 from relscape.models.knowledge_placing import placed_entity
 from relscape.models.knowledge_settings import Plan, plan_of
-from relscape.models.knowledge_state import checkpoint_in, training_in, write_model
+from relscape.models.knowledge_state import checkpoint_in, write_model
 from relscape.models.knowledge_training import Run, begin, held_threads, revived, train
 from relscape.models.state import model_from_state, model_state, read_state
 
@@ -141,7 +142,8 @@ class KGEmbedding(TrainedGraph):
         y
             Not used.
         checkpoints : path, optional
-            A directory for checkpoints; :meth:`resume` goes on from the last one.
+            A directory for checkpoints; :meth:`resume` goes on from the last one. Ctrl-C then waits for the
+            end of the epoch and writes one more; a second Ctrl-C stops at once.
         every : int
             Epochs between checkpoints.
         """
@@ -161,7 +163,7 @@ class KGEmbedding(TrainedGraph):
         self._keep_graph(as_graph(graph) if spread is None else spread.graph)
         with held_threads(plan):
             run = begin(plan, self._graph, self.random_state)
-        keep = None if checkpoints is None else _Checkpoints(self, plan, Path(checkpoints), every)
+        keep = None if checkpoints is None else Checkpoints(self, plan, Path(checkpoints), every)
         return self._trained_on(run, plan, keep, spread)
 
     @classmethod
@@ -194,6 +196,9 @@ class KGEmbedding(TrainedGraph):
             spreads the graph again, such as ``partial(DistributedGraph, client=client)``.
         """
         directory = checkpoint_in(Path(checkpoints))
+        if not (directory / "model.json").exists():
+            hint = "" if directory.exists() else meant(directory, Path.is_dir)
+            raise FormatError(f"there is no training at {directory}, so nothing is to resume.{hint}")
         model: Self = model_from_state(cls, read_state(directory))
         if not hasattr(model, "training_"):
             raise FormatError(f"{directory} is a finished model, not a checkpoint; nothing is to resume.")
@@ -209,14 +214,20 @@ class KGEmbedding(TrainedGraph):
         if changes:
             model.changes_ = [*model.changes_, {"epoch": run.epoch, **changes}]
         again = None if spread is None else spread(model._graph, model.n_parts_)
-        return model._trained_on(run, plan, _Checkpoints(model, plan, directory, every), again)
+        keep = Checkpoints(model, plan, directory, every, epoch=run.epoch)
+        return model._trained_on(run, plan, keep, again)
 
-    def _trained_on(
-        self, run: Run, plan: Plan, keep: _Checkpoints | None, spread: SpreadGraph | None
-    ) -> Self:
+    def _trained_on(self, run: Run, plan: Plan, keep: Checkpoints | None, spread: SpreadGraph | None) -> Self:
         try:
-            with held_threads(plan), nullcontext() if keep is None else training_in(keep.directory):
+            with held_threads(plan), nullcontext() if keep is None else keep.under_way(spread is None):
                 train(run, plan, self._graph, None if keep is None else keep.look, spread)
+            self._take(run)
+            self._calibrate(run.seed)
+        except KeyboardInterrupt:
+            self._forget()
+            if keep is None or keep.epoch is None:
+                raise
+            raise TrainingStopped(keep.epoch, plan.n_epochs, keep.directory) from None
         except (DataError, ClusterError) as error:
             self._forget()
             if keep is None:
@@ -224,8 +235,6 @@ class KGEmbedding(TrainedGraph):
             raise type(error)(
                 f"{error} The last good checkpoint, of epoch {keep.epoch}, is in {keep.directory}."
             ) from error
-        self._take(run)
-        self._calibrate(run.seed)
         return self
 
     def _take(self, run: Run) -> None:
@@ -306,21 +315,3 @@ def _check_spread(directory: Path, n_parts: int, spread: bool) -> None:
         )
     if n_parts == 1 and spread:
         raise ParameterError(f"{directory} is a training in one piece; go on with it without a cluster.")
-
-
-class _Checkpoints:
-    """Writes a model under training, with the state of its training, every so many epochs."""
-
-    def __init__(self, model: KGEmbedding, plan: Plan, directory: Path, every: int) -> None:
-        self.model, self.plan, self.directory, self.every = model, plan, directory, every
-        self.epoch = 0
-
-    def look(self, run: Run) -> None:
-        """Write a checkpoint where one is due: before the first epoch, every so many, and after the last."""
-        if run.stage_epoch % self.every and not run.finished(self.plan):
-            return
-        self.model._take(run)
-        self.model.training_ = run.stored(self.every, self.plan.n_epochs)
-        write_model(model_state(self.model), self.directory)
-        self.epoch = run.epoch
-        del self.model.training_

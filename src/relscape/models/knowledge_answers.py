@@ -134,8 +134,9 @@ class TrainedGraph(BaseEstimator):  # type: ignore[misc]
         numbers = triples_of(triples, self._graph)
         if isinstance(triples, str) and not len(numbers):
             raise DataError(
-                f"there are no triples to rank: the graph that was fitted has an empty {triples} split. Name "
-                "another one, or give triples."
+                f"there are no triples to rank: the graph that was fitted has an empty {triples} split. "
+                "Train with some held out (graph.split(0.05, 0.1), or kg train --hold-out 0.05,0.1), name "
+                "another split, or give triples."
             )
         return trained.rank(numbers, graph, facts, exclude_self_loops, ties, count)
 

@@ -39,6 +39,11 @@ class DatasetInfo:
     originals: str = ""
 
     @property
+    def is_graph(self) -> bool:
+        """Say whether it is a knowledge graph, for ``relscape kg``."""
+        return self.kinds == ("entity",)
+
+    @property
     def present(self) -> bool:
         """Say whether the set can be loaded now."""
         folder = os.environ.get(VARIABLE)
@@ -86,6 +91,13 @@ _SETS = (
         ("module", "word"),
         "about 160 modules and 2,400 words, by Python version",
         "The Python standard library; chapters of The Python Library Reference",
+    ),
+    DatasetInfo(
+        "stdlib_facts",
+        "Facts of the same library: what its modules and classes define, inherit, import and raise",
+        ("entity",),
+        "about 1,700 entities, 4 relations and 4,800 facts, by Python version",
+        "The Python standard library",
     ),
     DatasetInfo(
         "smoking",

@@ -69,9 +69,10 @@ def encoding_of(path: Path, compression: str | None = None, given: str | None = 
             if marked or (marked := _unmarked_utf16(chunk)):
                 return marked
         if b"\0" in chunk:
+            held = described(chunk) if position == 0 else ""
             raise FormatError(
-                f"{readable(path)} is not a text file: byte {position + chunk.index(0)} is zero, and it "
-                f"holds {described(chunk) if position == 0 else 'something else'}. "
+                f"{readable(path)} is not a text file: byte {position + chunk.index(0)} is zero"
+                f"{f', and it holds {held}' if held and 'else' not in held else ''}. "
                 "Give it the ending of what it holds, or leave it out."
             )
         try:

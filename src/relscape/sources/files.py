@@ -137,7 +137,7 @@ def format_of(path: Path) -> tuple[str, str | None]:
     if path.is_dir():
         raise StorageError(
             f"{path} is a folder, not a table. Name its files, as in {str(path / '*.parquet')!r}; "
-            "for a folder of text files use read_text."
+            "a folder of text files is read by read_text."
         )
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
@@ -149,7 +149,7 @@ def format_of(path: Path) -> tuple[str, str | None]:
             f"{path}: the ending does not tell what kind of table this is. Known endings: "
             f"{listing(FORMATS, limit=len(FORMATS))}; the text ones also with {listing(COMPRESSIONS)}; of "
             f"databases {listing(DATABASE_ENDINGS, limit=len(DATABASE_ENDINGS))}. "
-            "Rename the file; for plain text documents use read_text."
+            "Rename the file. Plain text documents are read by read_text, on the command line as *.txt."
         )
     if compression and form not in {"csv", "tsv", "json lines", "json", "plain"}:
         raise FormatError(f"{path}: a {form} file is not read compressed; decompress it first.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from relscape.data.facts import Facts, fact_columns, named_columns
-from relscape.errors import FormatError
+from relscape.data.facts import ROLES, Facts, fact_columns, named_columns
+from relscape.errors import FormatError, RelscapeWarning
 from relscape.sources.dialects import text_lines
 from relscape.sources.encodings import decoded, encoding_of
 from relscape.sources.files import COMPRESSIONS, readable
@@ -19,6 +20,7 @@ from relscape.sources.files import COMPRESSIONS, readable
 __all__ = ["TextFile", "open_text", "text_facts"]
 
 _CSV_SEPARATORS = (",", ";", "\t", "|")
+_FEWEST_ROWS = 3  # below a line that may be names of columns
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar", None: "blanks"}
 
 
@@ -88,6 +90,9 @@ def text_facts(file: TextFile) -> Facts:
     if rows and named_columns(rows[0]) is not None:
         places, weight = fact_columns(rows[0], str(file.path))
         width, lines, rows = len(rows[0]), lines[1:], rows[1:]
+    elif file.quoted and _is_header(rows):
+        _tell_of_header(file, rows[0])
+        lines, rows = lines[1:], rows[1:]
     for line, fields in zip(lines, rows, strict=True):
         if len(fields) != width:
             raise _misshapen(file, line, len(fields), width)
@@ -97,6 +102,26 @@ def text_facts(file: TextFile) -> Facts:
     if weight is not None:
         weights = np.array([_number(file, at, row[weight]) for at, row in zip(lines, rows, strict=True)])
     return Facts((head, relation, tail), name, np.array(lines, dtype=np.int64), weights).checked()
+
+
+def _is_header(rows: list[list[str]]) -> bool:
+    """Tell whether the first of many rows names columns: it has three words, none of which occurs again."""
+    if len(rows) <= _FEWEST_ROWS or len(rows[0]) != 3:
+        return False
+    words = set(rows[0])
+    return len(words) == 3 and not any(words.intersection(fields) for fields in rows[1:])
+
+
+def _tell_of_header(file: TextFile, names: list[str]) -> None:
+    """Warn that a first line was taken for names of columns, in which order, and how to say it otherwise."""
+    roles = ", ".join(f"{role}={name}" for role, name in zip(ROLES, names, strict=True))
+    warnings.warn(
+        f"{readable(file.path)}: none of the words of the first line occurs again, so they are taken for "
+        f"names of columns: {roles}. If another order is meant, call the columns head, relation and tail; "
+        "if that line is a fact, put a line head,relation,tail before it.",
+        RelscapeWarning,
+        stacklevel=2,
+    )
 
 
 def _misshapen(file: TextFile, line: int, found: int, width: int) -> FormatError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
@@ -120,5 +122,14 @@ def _bad_cell(session: Session, scan: Scan, names: list[str], row: int, column: 
     return DataError(
         f"{scan.path}: read as a wide table it has {count} cells that cannot be weights, the first in column "
         f"{name!r} at {scan.place(row)}: {cause}. {remedy} If this is a table of pairs, give rows and "
-        "columns."
+        f"columns{_pairs_told(scan)}."
     )
+
+
+def _pairs_told(scan: Scan) -> str:
+    """Write down how a table of two or three columns would be read as one of pairs."""
+    names = [quote(name) for name in scan.columns]
+    if len(names) not in (2, 3):
+        return ""
+    weight = f" --weight {names[2]}" if len(names) == 3 else ""
+    return f" (on the command line --rows {names[0]} --columns {names[1]}{weight})"
