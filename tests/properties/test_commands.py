@@ -160,6 +160,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
         "row_normalize", "margin", "init", "tolerance", "training", "neighbours", "n_topics", "ridge",
         "kernel", "n_steps", "shrinkage", "n_communities", "direction", "perplexity",
     ),
+    "project": ("rank", "center", "degree", "solver", "standardize", "reference", "kernels"),
     "kg train": (
         "margin", "learning_rate", "loss", "norm", "negatives", "n_batches", "sides", "filter_negatives",
         "type_aware", "reciprocal", "dtype", "window", "validate_every", "options", "xi", "d", "grad_clip",
@@ -258,8 +259,11 @@ def test_parameters(name: str, scene: Path, capsys: Any, monkeypatch: Any, data:
         "coembed": ("code", "sdr", "mutual", "ca", "lsi", "acas", "psdcode", "multicode"),
         "network fit": ("network", "links", "contents", "rtm", "spml", "cesna"),
         "kg train": ("TransE", "TransPES", "DistMult"),
+        "project": (),
     }[name]
-    arguments = [*COMMANDS[name][0], "-m", data.draw(st.sampled_from(methods)), "-k", "2"]
+    arguments = [*COMMANDS[name][0], "-k", "2"]
+    if methods:
+        arguments += ["-m", data.draw(st.sampled_from(methods))]
     for _ in range(data.draw(st.integers(1, 2))):
         value = data.draw(st.one_of(odd, settings))
         arguments += ["-p", f"{data.draw(st.sampled_from(PARAMETERS[name]))}={value}"]
