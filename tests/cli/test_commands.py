@@ -50,6 +50,34 @@ def test_parameters_of_a_method(relscape, pairs):
     assert rs.Map.load("maps/pairs").parameters["beta"] == 0.5
 
 
+@pytest.mark.parametrize(("word", "meant"), [("no", False), ("false", False), ("YES", True), ("True", True)])
+def test_flags_of_a_method(relscape, pairs, word, meant):
+    rows = ("--rows", "doc", "--columns", "word", "--weight", "n", "-m", "sdr", "-k", "1")
+    done = relscape("coembed", pairs, *rows, "-p", f"equal_rows={word}", "-o", "m", "--json")
+    assert done.code == 0, done.err
+    assert done.json["parameters"]["equal_rows"] is meant
+
+
+@pytest.mark.parametrize(
+    "setting", ["equal_rows=abc", "equal_rows=3", "ridge=1" + 400 * "0", "random_state=1"]
+)
+def test_parameters_that_cannot_be_used(relscape, pairs, setting):
+    done = relscape("coembed", pairs, "--rows", "doc", "--columns", "word", "-m", "code", "-p", setting)
+    assert done.code == 1
+    assert setting.partition("=")[0] in done.err
+    assert "bug" not in done.err
+
+
+def test_one_seed_gives_one_map(relscape, pairs):
+    rows = ("coembed", pairs, "--rows", "doc", "--columns", "word", "-m", "code", "-p", "start=random")
+    for seed, name in ((1, "a"), (1, "b"), (2, "c")):
+        assert relscape(*rows, "-p", "n_restarts=1", "--seed", seed, "-o", name).code == 0
+    a, b, c = (rs.Map.load(name).coordinates("doc") for name in "abc")
+    assert np.array_equal(a, b)
+    assert not np.array_equal(a, c)
+    assert relscape(*rows, "--seed", -1, "-o", "d").code != 0
+
+
 def test_wide_tables(relscape, tmp_path):
     Path("wide.csv").write_text("staff;none;light\nSM;4,5;2\nJM;4;3\nSE;25;10\n")
     done = relscape("coembed", "wide.csv", "-k", 1)

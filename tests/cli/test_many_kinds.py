@@ -11,7 +11,7 @@ import pytest
 
 import relscape as rs
 
-FIRM = ("-p", "ridge=1e-3", "-p", "random_state=0")
+FIRM = ("-p", "ridge=1e-3", "--seed", "0")
 TOPICS = {"cat": 0, "dog": 0, "fish": 0, "wheel": 1, "brake": 1, "motor": 1}
 
 

@@ -259,7 +259,7 @@ def test_documents_are_found_by_name(model, named):
 
 
 def test_what_cannot_be_fitted(model, contents, links, named):
-    with pytest.raises(ParameterError, match="direction='both'"):
+    with pytest.raises(UnknownNameError, match="no direction 'both'"):
         clone(model).set_params(direction="both").fit(contents, links)
     with pytest.raises(DataError, match="there are no links"):
         model.fit(contents)

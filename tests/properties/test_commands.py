@@ -27,6 +27,7 @@ odd = st.sampled_from(
             "2",
             "3",
             "1e400",
+            str(10**30),
             "nan",
             "inf",
             "abc",
@@ -149,6 +150,40 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
     "doctor": (["doctor"], []),
 }
 
+# Real parameters, for commands that take them by -p.
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "coembed": (
+        "n_restarts", "ridge", "equal_rows", "start", "tolerance", "max_iterations", "model", "beta", "zeta",
+        "k_rows", "xi", "p", "polish", "n_lambdas", "components", "scaling", "models", "weights",
+    ),
+    "network fit": (
+        "row_normalize", "margin", "init", "tolerance", "training", "neighbours", "n_topics", "ridge",
+        "kernel", "n_steps", "shrinkage", "n_communities", "direction", "perplexity",
+    ),
+    "project": ("rank", "center", "degree", "solver", "standardize", "reference", "kernels"),
+    "kg train": (
+        "margin", "learning_rate", "loss", "norm", "negatives", "n_batches", "sides", "filter_negatives",
+        "type_aware", "reciprocal", "dtype", "window", "validate_every", "options", "xi", "d", "grad_clip",
+    ),
+}  # fmt: skip
+settings = st.sampled_from(
+    [
+        str(10**30),
+        "-1e30",
+        "1e300",
+        "0.5",
+        "True",
+        "no",
+        "None",
+        "[]",
+        "{}",
+        "[1, 'a']",
+        "(((",
+        "1+2j",
+        "b'x'",
+    ]
+)
+
 
 def test_every_command_is_abused() -> None:
     assert set(COMMANDS) == every_command()
@@ -214,6 +249,25 @@ def test_options(name: str, scene: Path, capsys: Any, monkeypatch: Any, data: st
         return  # that serves until it is stopped
     if ".." not in arguments:
         _ends_well(arguments, capsys)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@campaign(few=8, many=500, data=st.data())
+def test_parameters(name: str, scene: Path, capsys: Any, monkeypatch: Any, data: st.DataObject) -> None:
+    monkeypatch.chdir(scene)
+    methods = {
+        "coembed": ("code", "sdr", "mutual", "ca", "lsi", "acas", "psdcode", "multicode"),
+        "network fit": ("network", "links", "contents", "rtm", "spml", "cesna"),
+        "kg train": ("TransE", "TransPES", "DistMult"),
+        "project": (),
+    }[name]
+    arguments = [*COMMANDS[name][0], "-k", "2"]
+    if methods:
+        arguments += ["-m", data.draw(st.sampled_from(methods))]
+    for _ in range(data.draw(st.integers(1, 2))):
+        value = data.draw(st.one_of(odd, settings))
+        arguments += ["-p", f"{data.draw(st.sampled_from(PARAMETERS[name]))}={value}"]
+    _ends_well(arguments, capsys)
 
 
 _WIDE = "name,x,y\na,1,0\nb,2,3\n"

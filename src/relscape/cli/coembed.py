@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import time
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from relscape.cli import read_options, reading, spreading
 from relscape.cli.console import next_step, print_json, say, telling_warnings
 from relscape.cli.preparing import prepared
 from relscape.cli.reading import Reading
+from relscape.cli.values import plain_value
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps import Map
 from relscape.maps.captions import dimensions_told
@@ -77,6 +77,7 @@ def coembed(
     method_name: MethodName = None,
     model: Annotated[str | None, typer.Option(help="Letters of a CODE model, such as CM or MM.")] = None,
     dimensions: Dimensions = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is drawn at random.")] = 0,
     param: Parameters = None,
     layout: Annotated[str | None, typer.Option(help="How to draw it: axes, pca or tsne.")] = None,
     align_to: Annotated[Path | None, typer.Option(help="An earlier map to lie over.")] = None,
@@ -116,7 +117,7 @@ def coembed(
     started, replaced = time.perf_counter(), target.exists()
     with telling_warnings(strict), spreading.cluster_client(*asked) as client:
         chosen = _method(source, method_name)
-        estimator = _model(chosen, dimensions, model, param or [])
+        estimator = _model(chosen, dimensions, model, seed, param or [])
         earlier = _checked(target, layout, align_to, dimensions)
         if client is None:
             data = prepared(source, chosen.family == "multicode", row_info, column_info, min_degree)
@@ -174,10 +175,12 @@ def _method(source: Reading, name: str | None) -> Method:
     return chosen
 
 
-def _model(chosen: Method, dimensions: int, letters: str | None, given: list[str]) -> Any:
+def _model(chosen: Method, dimensions: int, letters: str | None, seed: int, given: list[str]) -> Any:
     """Build the estimator; --model is short for its parameter of that name."""
     model_class = chosen.model_class()
-    parameters = model_parameters(model_class, given)
+    parameters = model_parameters(model_class, given, ("random_state",))
+    if "random_state" in model_class().get_params():
+        parameters["random_state"] = seed
     if letters is not None:
         name = next((n for n in ("model", "models") if n in model_class().get_params()), None)
         if name is None:
@@ -209,7 +212,7 @@ def model_parameters(model_class: type[Any], given: list[str], options: Sequence
     others = {"n_components", *options}
     defaults = {name: value for name, value in model_class().get_params().items() if name not in others}
     known = [*defaults]
-    parameters = {}
+    parameters: dict[str, Any] = {}
     for setting in given:
         name, equals, value = setting.partition("=")
         if not equals:
@@ -217,10 +220,7 @@ def model_parameters(model_class: type[Any], given: list[str], options: Sequence
             raise ParameterError(f"--param {setting or repr(setting)}: write name=value{example}.")
         if name not in known:
             raise UnknownNameError("parameter", name, known)
-        try:
-            parameters[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            parameters[name] = value
+        parameters[name] = plain_value(value, isinstance(defaults[name], bool))
     return parameters
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import warnings
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from relscape.cli.reading import named
+from relscape.cli.values import plain_value
 from relscape.data.triples import KnowledgeGraph
 from relscape.errors import FormatError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.maps.spelling import meant
@@ -32,7 +32,6 @@ __all__ = [
     "load_model",
     "model_of",
     "named_settings",
-    "plain_value",
     "read_graph",
 ]
 
@@ -162,6 +161,7 @@ def model_of(
 ) -> Any:
     """Build the estimator from options and ``name=value`` settings, parameters or options of it."""
     from relscape.models.knowledge import KGEmbedding
+    from relscape.models.knowledge_settings import OPTION_FLAGS
 
     own: dict[str, Any] = {
         "model": model,
@@ -171,18 +171,10 @@ def model_of(
         "n_jobs": 1 if jobs is None else jobs,
         "random_state": seed,
     }
-    settings = {name: plain_value(text) for name, text in named_settings(given).items()}
+    settings = {name: plain_value(text, name in OPTION_FLAGS) for name, text in named_settings(given).items()}
     for name in settings:
         if name in own:
             raise ParameterError(f"--param {name}=...: the command has an option of its own for that.")
     known = KGEmbedding().get_params(deep=False)
     options = {name: value for name, value in settings.items() if name not in known}
     return KGEmbedding(**own, **{n: v for n, v in settings.items() if n in known}, options=options or None)
-
-
-def plain_value(text: str) -> Any:
-    """Read a number, a list, None or True as Python writes it; anything else is text."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text

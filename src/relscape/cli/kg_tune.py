@@ -21,9 +21,9 @@ from relscape.cli.kg_source import (
     graph_named,
     model_of,
     named_settings,
-    plain_value,
     read_graph,
 )
+from relscape.cli.values import plain_value
 
 __all__ = ["tune"]
 
@@ -53,11 +53,12 @@ def tune(
     as_json: Json = False,
 ) -> None:
     """Try a grid of settings; stopped, even killed, the same command goes on where it was."""
+    from relscape.models.knowledge_settings import OPTION_FLAGS
     from relscape.tuning.knowledge import tune_knowledge
 
     with telling_warnings(strict):
         points = {
-            name: [plain_value(part) for part in text.split(",")]
+            name: [plain_value(part, name in OPTION_FLAGS) for part in text.split(",")]
             for name, text in named_settings(grid or [], "--grid").items()
         }
         estimator = model_of(model, dimensions, epochs, preset, jobs, seed, param or [])

@@ -10,7 +10,7 @@ from relscape.distributed.cluster import current_client
 from relscape.distributed.rounds import Rounds, Traffic
 from relscape.distributed.training import PartedEpochs
 from relscape.errors import ParameterError
-from relscape.models.base import check_integer
+from relscape.models.checks import check_integer
 from relscape.models.knowledge_graphs import as_graph
 from relscape.solvers.triples.training import TrainingSet
 

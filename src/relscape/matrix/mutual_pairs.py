@@ -77,7 +77,7 @@ def check_count(name: str, value: Any) -> int:
 
 def check_ties(ties: str) -> str:
     """Refuse a tie rule that does not exist."""
-    if ties not in TIES:
+    if not isinstance(ties, str) or ties not in TIES:
         raise UnknownNameError("rule for ties", ties, TIES)
     return ties
 

@@ -53,7 +53,10 @@ def given_affinity(W: Any, n: int) -> Affinity:
     if isinstance(W, BlockedRelation):
         there = spread_weights(W, n)
         return Affinity(there, there.total, np.empty(0), np.empty(0), 0.0, np.empty(0))
-    matrix = csr_array(plain_array(W), dtype=np.float64)
+    try:
+        matrix = csr_array(plain_array(W), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the affinity is no matrix of numbers ({error}); {n} × {n} are needed.") from error
     if matrix.shape != (n, n):
         raise DataError(f"the affinity has shape {matrix.shape}; {n} × {n} is needed, one row a sample.")
     entries = matrix.tocoo()

@@ -12,7 +12,8 @@ from relscape.errors import DataError, ParameterError
 from relscape.matrix.operators import ScaledRelation
 from relscape.matrix.quantised import ALL_PAIRS, SAMPLE, QuantisedRelation
 from relscape.matrix.scaling import p_norms, power, relation_norms
-from relscape.models.base import CoEmbeddingModel, check_integer
+from relscape.models.base import CoEmbeddingModel
+from relscape.models.checks import as_number, check_integer, generator, is_auto, shown
 from relscape.models.spectral import check_axes, real_triplets
 from relscape.protocols import BoolArray, FloatArray, RelationOperator, SparseArray
 from relscape.solvers.search import pattern_search
@@ -24,6 +25,7 @@ STEP = 0.1
 ALPHA_SIZE, BETA_SIZE = 51, 21  # α 0 … 5, β 0 … 2
 _PATTERN = (8, 3, 1)
 _STARTS = ((5, 10), (5, 0), (0, 10))  # CA's, BGP's and LSI's α and β
+_FARTHEST = 1e150  # whose square still is a number
 _LARGEST_SUM = 1e55  # whose fifth power, the largest α, still is a number
 
 
@@ -101,21 +103,21 @@ class ACAS(CoEmbeddingModel):
         fixed = {}
         for name, rule in (("p", "0, or at least 1"), ("alpha", "at least 0"), ("beta", "any")):
             value = getattr(self, name)
-            if isinstance(value, str) and value == "auto":
+            if is_auto(value):
                 continue
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            wrong = not number or np.isnan(value) or (name != "p" and np.isinf(value))
-            wrong = wrong or (name == "p" and value != 0 and value < 1) or (name == "alpha" and value < 0)
+            number = as_number(value)
+            wrong = np.isnan(number) or (name != "p" and np.isinf(number))
+            wrong = wrong or (name == "p" and number != 0 and number < 1) or (name == "alpha" and number < 0)
             if wrong:
-                raise ParameterError(f"{name}={value!r}: give a number ({rule}), or 'auto'.")
-            fixed[name] = float(value)
+                raise ParameterError(f"{name}={shown(value)}: give a number ({rule}), or 'auto'.")
+            fixed[name] = number
         return fixed
 
     def _choose(
         self, relation: RelationOperator, shapes: _Shapes, fixed: dict[str, float]
     ) -> dict[str, float]:
         """Minimise the quantised criterion: one decomposition a norm, α and β by pattern search."""
-        random_state = np.random.default_rng(self.random_state)
+        random_state = generator(self.random_state)
         used = self._defined_part(relation).relation
         sketch = QuantisedRelation(used, self.n_quantiles, random_state, limit=SAMPLE)
         norms = [fixed["p"]] if "p" in fixed else list(P_VALUES)
@@ -204,11 +206,18 @@ class Shape(NamedTuple):
 
     def places(self, alpha: float, beta: float) -> tuple[FloatArray, FloatArray]:
         """Give the coordinates for powers of the norms and of the singular values."""
-        weights = power(self.values, beta)
-        return (
-            power(self.row_norms, -alpha)[:, None] * self.U * weights,
-            power(self.column_norms, -alpha)[:, None] * self.V * weights,
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            weights = power(self.values, beta)
+            rows = power(self.row_norms, -alpha)[:, None] * self.U * weights
+            columns = power(self.column_norms, -alpha)[:, None] * self.V * weights
+        farthest = max(np.abs(rows).max(), np.abs(columns).max())
+        if not farthest <= _FARTHEST:
+            raise ParameterError(
+                f"alpha={alpha:g} and beta={beta:g} put things at {farthest:.3g}, too far for distances; "
+                f"give powers nearer to 0 (searched are 0 to {STEP * (ALPHA_SIZE - 1):g} and "
+                f"{STEP * (BETA_SIZE - 1):g})."
+            )
+        return rows, columns
 
 
 class _Shapes:

@@ -13,9 +13,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from relscape.data import EntitySet
-from relscape.errors import DataError, ParameterError, RelscapeWarning, listing
+from relscape.errors import DataError, RelscapeWarning, listing
 from relscape.maps import Group, Map
 from relscape.matrix.selecting import selected
+from relscape.models.checks import check_dimensions
 from relscape.models.inputs import read_new, read_relation
 from relscape.models.saving import SavedModel
 from relscape.models.state import model_state, plain_parameters
@@ -33,9 +34,6 @@ __all__ = [
     "CoEmbeddingModel",
     "Part",
     "TwoKindsModel",
-    "check_integer",
-    "check_number",
-    "generator",
     "group_of",
     "told_of_lost",
 ]
@@ -70,7 +68,7 @@ class TwoKindsModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _read(self, X: Any) -> RelationOperator:
         """Read the relation to fit, and keep its names, digest and sums."""
-        check_integer("n_components", self.n_components, 1)
+        check_dimensions("n_components", self.n_components)
         given = read_relation(self, X)
         self.row_entities_, self.column_entities_ = given.rows, given.columns
         self.data_fingerprint_ = given.fingerprint
@@ -230,26 +228,3 @@ def told_of_lost(placed: FloatArray, names: Any, kind: str) -> FloatArray:
             stacklevel=3,
         )
     return placed
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """Give the generator that a seed stands for."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            f"random_state={random_state!r}: give an integer of at least 0, a numpy Generator, or None."
-        ) from error
-
-
-def check_integer(name: str, value: Any, least: int) -> None:
-    """Refuse a parameter that is not an integer of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ParameterError(f"{name}={value!r}: give an integer of at least {least}.")
-
-
-def check_number(name: str, value: Any, least: float) -> None:
-    """Refuse a parameter that is not a finite number of at least ``least``."""
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or value < least:
-        raise ParameterError(f"{name}={value!r}: give a number of at least {least:g}.")

@@ -14,7 +14,7 @@ from relscape import progress
 from relscape.data.cohorts import read_cohorts
 from relscape.errors import DataError, ParameterError
 from relscape.matrix.affinity import Affinity, GaussianAffinity
-from relscape.models.base import check_integer, check_number, generator
+from relscape.models.checks import as_number, check_dimensions, check_integer, check_number, generator, shown
 from relscape.models.cohort_base import CohortModel
 from relscape.models.feature_inputs import read_new_features, same_rows
 from relscape.models.prototype_layouts import DIVERGENCES, DivergenceObjective, leading_axes
@@ -135,7 +135,7 @@ class _NeighbourModel(CohortModel):
         """
         features = self._keep_features(X)
         codes = self._codes(y, features.shape[0])
-        check_integer("n_components", self.n_components, 1)
+        check_dimensions("n_components", self.n_components)
         check_number("perplexity", self.perplexity, 1)
         check_integer("max_iterations", self.max_iterations, 1)
         rng = generator(self.random_state)
@@ -175,7 +175,7 @@ class _NeighbourModel(CohortModel):
         return cohorts.codes if self._supervised else None
 
     def _settings(self) -> GaussianAffinity:
-        return GaussianAffinity(self.perplexity)
+        return GaussianAffinity(float(self.perplexity))
 
 
 class SNE(_NeighbourModel):
@@ -273,13 +273,12 @@ class SupervisedSNE(_NeighbourModel):
         return tags
 
     def _codes(self, y: Any, n: int) -> IntArray | None:
-        number = isinstance(self.shrink, int | float | np.number) and not isinstance(self.shrink, bool)
-        if not number or not 0 < self.shrink <= 1:
-            raise ParameterError(f"shrink={self.shrink!r}: give a number above 0 and at most 1.")
+        if not 0 < as_number(self.shrink) <= 1:
+            raise ParameterError(f"shrink={shown(self.shrink)}: give a number above 0 and at most 1.")
         return super()._codes(y, n)
 
     def _settings(self) -> GaussianAffinity:
-        return GaussianAffinity(self.perplexity, shrink_distances=self.shrink)
+        return GaussianAffinity(float(self.perplexity), shrink_distances=float(self.shrink))
 
 
 class SupervisedTSNE(SupervisedSNE):

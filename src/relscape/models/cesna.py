@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from relscape.models.base import check_integer, check_number
+from relscape.models.checks import check_dimensions, check_integer, check_number
 from relscape.models.feature_inputs import Features
 from relscape.models.network_base import NetworkModel
 from relscape.models.undirected import needed, present_words
@@ -79,7 +79,7 @@ class CESNA(NetworkModel):
         self.random_state = random_state
 
     def _check(self) -> None:
-        check_integer("n_communities", self.n_communities, 1)
+        check_dimensions("n_communities", self.n_communities)
         check_integer("max_iterations", self.max_iterations, 1)
         for name in ("content_weight", "sparsity", "tolerance"):
             check_number(name, getattr(self, name), 0.0)
@@ -87,16 +87,16 @@ class CESNA(NetworkModel):
     def _learn(self, V: Features | None, pairs: IntArray, rng: np.random.Generator) -> None:
         contents, linked = needed(V, pairs, "CESNA")
         words = present_words(contents, "CESNA")
-        n, d = words.shape
+        (n, d), k = words.shape, int(self.n_communities)
         once = linked[linked[:, 0] < linked[:, 1]]
         loss = AffiliationLoss(
-            words, once, self.n_communities, self.content_weight, self.sparsity, 1.0 / n, np.float32
+            words, once, k, float(self.content_weight), float(self.sparsity), 1.0 / n, np.float32
         )
         # At the start the degrees promise as many links as there are, and the biases as many words.
-        highest = np.sqrt(8.0 * len(once) / (n * (n - 1) * self.n_communities))
-        degrees = rng.uniform(0.0, highest, (n, self.n_communities))
+        highest = np.sqrt(8.0 * len(once) / (n * (n - 1) * k))
+        degrees = rng.uniform(0.0, highest, (n, k))
         seen = (np.asarray(words.sum(axis=0)) + 0.5) / (n + 1.0)
-        start = loss.packed(degrees, np.zeros((d, self.n_communities)), np.log(seen / (1.0 - seen)))
+        start = loss.packed(degrees, np.zeros((d, k)), np.log(seen / (1.0 - seen)))
         with task("finding communities", total=self.max_iterations) as progress:
 
             def watch(iteration: int, value: float, point: FloatArray) -> bool:  # noqa: ARG001

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from relscape import progress
-from relscape.errors import RelscapeWarning, UnknownNameError
-from relscape.models.base import check_integer, check_number
+from relscape.errors import RelscapeWarning
+from relscape.models.checks import check_choice, check_flags, check_integer, check_number
 from relscape.protocols import FloatArray, Objective
 from relscape.solvers.descent import METHODS, lowest, minimise
 from relscape.solvers.result import SolveResult
@@ -22,8 +22,8 @@ def check_descent(model: Any) -> None:
     check_number("tolerance", model.tolerance, 0.0)
     check_integer("n_restarts", model.n_restarts, 1)
     check_integer("max_iterations", model.max_iterations, 1)
-    if model.solver not in METHODS:
-        raise UnknownNameError("solver", model.solver, METHODS)
+    check_choice("solver", model.solver, METHODS)
+    check_flags(model, *({"equal_rows", "exclude_self"} & vars(model).keys()))
 
 
 def climb(

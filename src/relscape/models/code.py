@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator, default_rng
+from numpy.random import Generator
 
 from relscape.errors import ParameterError, UnknownNameError
 from relscape.matrix.fixed_sums import fixed_sums
+from relscape.models.checks import generator, shown
 from relscape.models.climbing import check_descent, climb
 from relscape.models.likelihood import LikelihoodModel, in_principal_axes, spectral_start
 from relscape.objectives.cooccurrence import CooccurrenceObjective, Table, check_model, log_likelihood
@@ -101,9 +102,9 @@ class CODE(LikelihoodModel):
         check_descent(self)
         part = self._defined_part(relation)
         table = Table(fixed_sums(part.relation), self.equal_rows)
-        objective = CooccurrenceObjective(table, self.model, self.ridge)
+        objective = CooccurrenceObjective(table, self.model, float(self.ridge))
         m = part.relation.shape[0]
-        starts = self._starts(table.relation, default_rng(self.random_state))
+        starts = self._starts(table.relation, generator(self.random_state))
         self.solve_result_, self.restarts_ = climb(self, objective, starts, step_sizes(table))
         point = in_principal_axes(self.solve_result_.point)
         self._keep(point[:m], point[m:], table)
@@ -119,7 +120,12 @@ class CODE(LikelihoodModel):
             random = self.start == "random"
             first = random_state.uniform(-1, 1, shape) if random else spectral_start(relation, shape[1])
         else:
-            first = np.asarray(self.start, dtype=np.float64)
+            try:
+                first = np.asarray(self.start, dtype=np.float64)
+            except (TypeError, ValueError, OverflowError):
+                raise ParameterError(
+                    f"start={shown(self.start)}: give 'ca', 'random', or an array of places."
+                ) from None
             if first.shape != shape:
                 raise ParameterError(
                     f"start has shape {first.shape}: give places for {m} rows and then {n} columns that have "

@@ -9,11 +9,12 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
-from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
+from relscape.errors import ParameterError, RelscapeWarning
 from relscape.maps import Map
 from relscape.matrix.components import relation_components
 from relscape.matrix.selecting import selected
 from relscape.models.base import CoEmbeddingModel, Part
+from relscape.models.checks import check_choice
 from relscape.protocols import IntArray, RelationOperator, SparseArray
 
 __all__ = ["BlockwiseModel"]
@@ -34,8 +35,7 @@ class BlockwiseModel(CoEmbeddingModel):
 
     def _parts(self, relation: RelationOperator) -> Iterator[Part]:
         """Walk over the parts to embed, the largest first; objects of other blocks become undefined."""
-        if not isinstance(self.components, str) or self.components not in RULES:
-            raise UnknownNameError("rule for components", self.components, RULES)
+        check_choice("components", self.components, RULES)
         if self.components == "joint":
             self.row_component_ = np.where(self.row_defined_, 0, -1)
             self.column_component_ = np.where(self.column_defined_, 0, -1)

@@ -16,7 +16,8 @@ from relscape.maps import Group
 from relscape.matrix.affinity import Affinity, AffinitySettings, given_affinity
 from relscape.matrix.confidence import Confidence
 from relscape.matrix.features import FittedFeatures
-from relscape.models.base import generator, told_of_lost
+from relscape.models.base import told_of_lost
+from relscape.models.checks import generator
 from relscape.models.cohort_base import CohortModel
 from relscape.models.cova_fitting import Effort
 from relscape.models.cova_guides import COHORT, read_anchors, read_links, read_start

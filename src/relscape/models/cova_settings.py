@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from relscape.errors import DataError, ParameterError, UnknownNameError
+from relscape.errors import DataError, ParameterError
 from relscape.matrix.spread_weights import SpreadWeights
-from relscape.models.base import check_integer, check_number
+from relscape.models.checks import (
+    check_choice,
+    check_dimensions,
+    check_flags,
+    check_integer,
+    check_number,
+    is_auto,
+    shown,
+)
 from relscape.models.cova_fitting import SOLVERS
 from relscape.models.cova_variants import VARIANTS
 from relscape.models.eigen_cova import checked_eta
@@ -30,21 +38,21 @@ _MOST_CONDITIONAL = 10_000  # samples of which all pairs are summed at every ste
 
 def alpha_of(model: Any) -> float:
     """Give the weight of the cohorts."""
-    if model.alpha != "auto":
+    if not is_auto(model.alpha):
         return float(model.alpha)
     return _ALPHA_OF_PLACES if model.variant[0] == "E" else _ALPHA_OF_PROJECTIONS
 
 
 def tolerance_of(model: Any) -> float:
     """Give when to stop."""
-    if model.tolerance != "auto":
+    if not is_auto(model.tolerance):
         return float(model.tolerance)
     return 1e-10 if model.variant == "E1" else 1e-5
 
 
 def keeps_response(model: Any, n: int, c: int) -> bool:
     """Tell whether E1 is solved for every prototype, n × c numbers."""
-    return bool(n * c <= MOST_ENTRIES if model.keep_response == "auto" else model.keep_response)
+    return bool(n * c <= MOST_ENTRIES if is_auto(model.keep_response) else model.keep_response)
 
 
 def check_parameters(model: Any) -> None:
@@ -55,22 +63,21 @@ def check_parameters(model: Any) -> None:
         ("retraction", model.retraction, RETRACTIONS),
         ("local", model.local, LOCAL_FORMS),
     ):
-        if not isinstance(given, str) or given not in known:
-            raise UnknownNameError(what, given, known)
-    check_integer("n_components", model.n_components, 1)
+        check_choice(what, given, known)
+    check_dimensions("n_components", model.n_components)
     check_integer("n_neighbors", model.n_neighbors, 1)
     check_integer("n_cohorts", model.n_cohorts, 2)
     check_integer("max_iterations", model.max_iterations, 1)
     if model.batch_size is not None:
         check_integer("batch_size", model.batch_size, 2)
-    if model.tolerance != "auto":
+    if not is_auto(model.tolerance):
         check_number("tolerance", model.tolerance, 0.0)
-    if model.scale != "auto":
+    if not is_auto(model.scale):
         check_number("scale", model.scale, 0.0)
         if model.scale == 0:
             raise ParameterError("scale=0 would put all prototypes on one spot; give a positive number.")
-    if model.keep_response not in (True, False, "auto"):
-        raise ParameterError(f"keep_response={model.keep_response!r}: give True, False or 'auto'.")
+    if not is_auto(model.keep_response):
+        check_flags(model, "keep_response")
     checked_eta(model.eta)
     if model.local == "conditional" and model.variant not in ("E2", "E3", "P2", "P3"):
         raise ParameterError(
@@ -104,11 +111,11 @@ def check_local(model: Any, n: int) -> None:
 
 
 def _check_alpha(model: Any) -> None:
-    if model.alpha == "auto":
+    if is_auto(model.alpha):
         return
     check_number("alpha", model.alpha, 0.0)
     if model.alpha > 1:
-        raise ParameterError(f"alpha={model.alpha!r}: give a number from 0 to 1.")
+        raise ParameterError(f"alpha={shown(model.alpha)}: give a number from 0 to 1.")
     if model.alpha == 0 and (model.variant == "eigen" or model.variant[1] in "14"):
         raise ParameterError(
             f"alpha=0 leaves {model.variant} with neighbours only, which draws all samples to one spot; "

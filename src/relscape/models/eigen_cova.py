@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
 from relscape.errors import DataError, ParameterError, RelscapeWarning
+from relscape.models.checks import as_number, is_auto, shown
 from relscape.objectives.cohort import Anchors
 from relscape.protocols import FloatArray, SparseArray
 from relscape.threads import one_thread
@@ -267,11 +267,11 @@ def _too_large(wanted: float | None, largest: float, found: bool) -> str:
 
 def checked_eta(eta: float | str) -> float | None:
     """Give η as a number, or None for "auto"."""
-    if isinstance(eta, str) and eta == "auto":
+    if is_auto(eta):
         return None
-    if isinstance(eta, Real) and 0 < eta < 1:
+    if 0 < as_number(eta) < 1:
         return float(eta)
-    raise ParameterError(f'eta={eta!r}: expected "auto" or a number between 0 and 1, both excluded.')
+    raise ParameterError(f'eta={shown(eta)}: expected "auto" or a number between 0 and 1, both excluded.')
 
 
 def _check_shapes(

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from relscape import progress
 from relscape.errors import ClusterError, DataError, FormatError, ParameterError, RelscapeWarning
 from relscape.maps.spelling import expanded, meant
-from relscape.models.base import check_integer
+from relscape.models.checks import check_integer
 from relscape.models.knowledge_answers import TrainedGraph
 from relscape.models.knowledge_calibration import calibrated
 from relscape.models.knowledge_checkpoints import Checkpoints, TrainingStopped

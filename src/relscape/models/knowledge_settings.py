@@ -29,16 +29,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from relscape.errors import ParameterError, UnknownNameError
-from relscape.models.base import check_integer, check_number
+from relscape.models.checks import check_choice, check_dimensions, check_integer, check_number, is_auto, shown
 from relscape.models.knowledge_presets import PRESETS, Preset, preset_of
 from relscape.models.knowledge_validation import Validation
-from relscape.objectives.energies import Energy, Settings, energy_named
-from relscape.solvers.triples.options import Options
+from relscape.objectives.energies import ENERGIES, Energy, Settings, energy_named
+from relscape.solvers.triples.options import LOSSES, Options
 from relscape.solvers.triples.sampling import SIDES
 from relscape.solvers.triples.training import check_fit
 
-__all__ = ["OPTION_NAMES", "Plan", "plan_of"]
+__all__ = ["OPTION_FLAGS", "OPTION_NAMES", "Plan", "plan_of"]
 
 _ENGINE = (
     "optimizer", "schedule", "step_every", "step_factor", "lambda1", "lambda2", "grad_clip", "entity_rule",
@@ -51,6 +53,11 @@ _OTHERS = {"dtype": "float32", "warm_epochs": 100}
 _VALIDATION = {f"validate_{f.name}": f.name for f in fields(Validation) if f.name != "patience"} | {
     "patience": "patience"
 }
+OPTION_FLAGS = tuple(name for name, usual in _SAMPLING.items() if isinstance(usual, bool))
+_COUNTS = ("step_every", "window", "parts")
+_AMOUNTS = ("step_factor", "lambda1", "lambda2", "grad_clip", "temperature", *_NUMBERS)
+_NAMES = ("optimizer", "schedule", "entity_rule", "mode", "sides", "dtype")
+_MOST_THREADS = 1_024
 OPTION_NAMES = (*_ENGINE, *_SAMPLING, *_SIZES, *_NUMBERS, *_OTHERS, *_VALIDATION)
 
 
@@ -79,10 +86,16 @@ class Plan:
 
 def plan_of(parameters: Mapping[str, Any]) -> Plan:
     """Turn the parameters of a model into a plan; what cannot work is refused with its name."""
-    energy = energy_named(str(parameters["model"]))
-    for name in ("n_components", "n_batches", "negatives", "n_epochs", "n_jobs"):
+    check_choice("model", parameters["model"], ENERGIES)
+    energy = energy_named(parameters["model"])
+    check_dimensions("n_components", parameters["n_components"])
+    for name in ("n_batches", "negatives", "n_epochs"):
         check_integer(name, parameters[name], 1)
-    preset = _preset(parameters["preset"], energy.name, str(parameters["loss"]))
+    check_integer("n_jobs", parameters["n_jobs"], 1, _MOST_THREADS)
+    check_choice("loss", parameters["loss"], LOSSES)
+    if parameters["norm"] is not None and not isinstance(parameters["norm"], str):
+        raise ParameterError(f"norm={shown(parameters['norm'])}: give the name of a norm, such as 'l1'.")
+    preset = _preset(parameters["preset"], energy.name, parameters["loss"])
     given = {**preset.options, **_checked_options(parameters["options"])}
     engine = _engine(parameters, given, preset, energy)
     check_fit(energy, engine)
@@ -115,8 +128,8 @@ def plan_of(parameters: Mapping[str, Any]) -> Plan:
 
 
 def _preset(name: str | None, model: str, loss: str) -> Preset:
-    if name is not None and name not in PRESETS:
-        raise UnknownNameError("preset", name, [known for known in PRESETS if known is not None])
+    if name is not None:
+        check_choice("preset", name, [known for known in PRESETS if known is not None])
     return preset_of(name, model, loss)
 
 
@@ -124,10 +137,18 @@ def _checked_options(options: Any) -> dict[str, Any]:
     if options is None:
         return {}
     if not isinstance(options, Mapping):
-        raise ParameterError(f"options={options!r}: give a dict of names and values.")
-    for name in options:
+        raise ParameterError(f"options={shown(options)}: give a dict of names and values.")
+    for name, value in options.items():
         if name not in OPTION_NAMES:
             raise UnknownNameError("option", name, OPTION_NAMES)
+        if name in OPTION_FLAGS and not isinstance(value, bool | np.bool_):
+            raise ParameterError(f"{name}={shown(value)}: give True or False.")
+        if name in _COUNTS:
+            check_integer(name, value, 1)
+        if name in _AMOUNTS and value is not None:
+            check_number(name, value, 0.0)
+        if name in _NAMES and not (isinstance(value, str) or (name == "entity_rule" and value is None)):
+            raise ParameterError(f"{name}={shown(value)}: give a name, as text.")
     return dict(options)
 
 
@@ -143,10 +164,10 @@ def _engine(parameters: Mapping[str, Any], given: dict[str, Any], preset: Preset
         "learning_rate": preset.learning_rate,
     }
     for name in auto:
-        if parameters[name] != "auto":
+        if not is_auto(parameters[name]):
             check_number(name, parameters[name], 0)
             auto[name] = float(parameters[name])
-    norm = preset.norm if parameters["norm"] == "auto" else parameters["norm"]
+    norm = preset.norm if is_auto(parameters["norm"]) else parameters["norm"]
     n_jobs = int(parameters["n_jobs"])
     engine = {name: given[name] for name in _ENGINE if name in given}
     return Options(

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from relscape import progress
 from relscape.data.triples import KnowledgeGraph
 from relscape.errors import ParameterError
+from relscape.models.checks import generator
 from relscape.models.knowledge_graphs import Epochs, SpreadGraph
 from relscape.models.knowledge_scoring import Trained
 from relscape.models.knowledge_settings import Plan
@@ -115,7 +116,7 @@ def held_threads(plan: Plan) -> threadpool_limits:
 
 def begin(plan: Plan, graph: KnowledgeGraph, random_state: Any) -> Run:
     """Draw the parameters a training begins from; TransR and CTransR have yet to be warmed up."""
-    seed = int(np.random.default_rng(random_state).integers(2**62))
+    seed = int(generator(random_state).integers(2**62))
     sizes = Sizes(graph.n_entities, _n_relations(plan, graph), plan.n_components)
     return _begun(plan, graph, seed, begin_warm(plan, sizes, seed))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from relscape.data.triples import SPLITS, KnowledgeGraph
 from relscape.errors import ParameterError
-from relscape.models.base import check_integer
+from relscape.models.checks import check_integer, shown
 from relscape.models.knowledge_scoring import Trained
 from relscape.protocols import IntArray
 from relscape.scores.ranking import Filter
@@ -60,10 +60,10 @@ class Validation:
         for name, value in (("validate_triples", self.triples), ("patience", self.patience)):
             if value is not None:
                 check_integer(name, value, 1)
-        if self.by not in CRITERIA:
-            raise ParameterError(f"validate_by={self.by!r}: expected one of {', '.join(CRITERIA)}.")
-        if self.filter not in ("seen", "all"):
-            raise ParameterError(f"validate_filter={self.filter!r}: expected 'seen' or 'all'.")
+        if not isinstance(self.by, str) or self.by not in CRITERIA:
+            raise ParameterError(f"validate_by={shown(self.by)}: expected one of {', '.join(CRITERIA)}.")
+        if not isinstance(self.filter, str) or self.filter not in ("seen", "all"):
+            raise ParameterError(f"validate_filter={shown(self.filter)}: expected 'seen' or 'all'.")
 
     def due(self, epoch: int, n_epochs: int) -> bool:
         """Tell whether to look after this epoch (counted from 1) of so many."""

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from relscape.errors import DataError, ParameterError, RelscapeWarning
 from relscape.maps import Map
-from relscape.models.base import CoEmbeddingModel, check_integer, told_of_lost
+from relscape.models.base import CoEmbeddingModel, told_of_lost
+from relscape.models.checks import check_integer, generator
 from relscape.models.climbing import solver_report
 from relscape.models.inputs import read_new
 from relscape.models.spectral import scaled_axes
@@ -138,7 +139,7 @@ class LikelihoodModel(CoEmbeddingModel):
         """Draw pairs from the fitted model: positions of rows and of columns."""
         check_is_fitted(self)
         check_integer("n_pairs", n_pairs, 1)
-        i, j = self._distribution().sample(n_pairs, default_rng(random_state))
+        i, j = self._distribution().sample(n_pairs, generator(random_state))
         return np.flatnonzero(self.row_defined_)[i], np.flatnonzero(self.column_defined_)[j]
 
     # ------------------------------------------------------------------ newcomers

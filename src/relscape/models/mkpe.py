@@ -10,10 +10,11 @@ import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
 from relscape import progress
-from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
+from relscape.errors import DataError, ParameterError, RelscapeWarning
 from relscape.maps import Map
 from relscape.matrix.operators import LocalRelation
-from relscape.models.base import TwoKindsModel, check_integer, check_number, generator
+from relscape.models.base import TwoKindsModel
+from relscape.models.checks import check_choice, check_integer, check_number, generator
 from relscape.models.climbing import solver_report
 from relscape.models.inputs import check_here
 from relscape.models.spectral import scaled_axes
@@ -124,8 +125,7 @@ class MKPE(TwoKindsModel):
         check_number("tolerance", self.tolerance, 0.0)
         check_integer("n_restarts", self.n_restarts, 1)
         check_integer("max_iterations", self.max_iterations, 1)
-        if self.start not in STARTS:
-            raise UnknownNameError("start", self.start, STARTS)
+        check_choice("start", self.start, STARTS)
 
     def _embed(self, relation: RelationOperator, row_kernel: Any, column_kernel: Any) -> None:
         check_here(relation, "MKPE")

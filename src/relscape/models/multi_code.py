@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.random import Generator, default_rng
+from numpy.random import Generator
 
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError, listing
-from relscape.models.base import check_integer
+from relscape.models.checks import check_dimensions, generator
 from relscape.models.climbing import check_descent, climb
 from relscape.models.likelihood import in_principal_axes
 from relscape.models.many_kinds import ManyKindsModel
@@ -161,7 +161,7 @@ class MultiCODE(ManyKindsModel):
         return self
 
     def _check(self) -> None:
-        check_integer("n_components", self.n_components, 1)
+        check_dimensions("n_components", self.n_components)
         check_descent(self)
         if isinstance(self.start, str) and self.start not in STARTS:
             raise UnknownNameError("start", self.start, STARTS)
@@ -234,8 +234,8 @@ class MultiCODE(ManyKindsModel):
         weights: list[float],
         places: dict[str, IntArray],
     ) -> None:
-        objective = SeveralTables([part.term for part in parts], weights, self.ridge)
-        random_state = default_rng(self.random_state)
+        objective = SeveralTables([part.term for part in parts], weights, float(self.ridge))
+        random_state = generator(self.random_state)
         total = int((self.degree_ > 0).sum())
         starts = self._starts(relations, places, total, random_state)
         self.solve_result_, self.restarts_ = climb(self, objective, starts)
@@ -262,7 +262,10 @@ class MultiCODE(ManyKindsModel):
         for kind, there in self.defined_.items():
             if kind not in self.start:
                 raise ParameterError(f"start: there are no places for kind {kind!r}.")
-            points = np.asarray(self.start[kind], dtype=np.float64)
+            try:
+                points = np.asarray(self.start[kind], dtype=np.float64)
+            except (TypeError, ValueError, OverflowError):
+                raise ParameterError(f"start: the places of kind {kind!r} are not numbers.") from None
             if points.shape != (there.size, self.n_components):
                 raise ParameterError(
                     f"start: the places of kind {kind!r} have shape {points.shape}; give some for all its "

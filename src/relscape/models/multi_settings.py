@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from relscape.errors import ParameterError, UnknownNameError, listing
+from relscape.models.checks import shown
 from relscape.models.relations import Key, named
 from relscape.objectives.cooccurrence import MODELS, check_model
 from relscape.objectives.multiway import check_tuple_model
@@ -52,10 +53,10 @@ def weights_of(given: Any, keys: Sequence[Key], n_cells: Sequence[float]) -> lis
 def _nonnegative(name: str, value: Any) -> float:
     try:
         weight = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         weight = np.nan
     if not (np.isfinite(weight) and weight >= 0):
-        raise ParameterError(f"weights: {name} has {value!r}; give a number of at least 0.")
+        raise ParameterError(f"weights: {name} has {shown(value)}; give a number of at least 0.")
     return weight
 
 
@@ -67,10 +68,17 @@ def by_relation(what: str, given: Any, keys: Sequence[Key]) -> dict[Key, Any]:
     """
     if isinstance(given, str):
         given = dict(part.partition("=")[::2] for part in given.split(","))
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            f"{what}={shown(given)}: give one text for all relations, or a dict by relation, such as "
+            f"{{{next(iter(map(named, keys)))!r}: ...}}."
+        )
     known = {named(key): key for key in keys}
     found = {}
     for name, value in given.items():
-        text = name.strip() if isinstance(name, str) else named(name)
+        text = (
+            name.strip() if isinstance(name, str) else named(name) if isinstance(name, tuple) else shown(name)
+        )
         if text not in known:
             raise UnknownNameError("relation", text, known, what)
         found[known[text]] = value

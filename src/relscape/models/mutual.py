@@ -17,7 +17,8 @@ from relscape.matrix.mutual import (
     zeta_weights,
 )
 from relscape.matrix.mutual_blocks import relation_pairs
-from relscape.models.base import Part, check_integer
+from relscape.models.base import Part
+from relscape.models.checks import LARGEST, as_number, check_integer, generator, is_auto, shown
 from relscape.models.components import BlockwiseModel
 from relscape.models.mutual_search import (
     MutualParameters,
@@ -198,13 +199,15 @@ class CoEmbedding(BlockwiseModel):
         fixed = {}
         for name in MutualParameters._fields:
             value = getattr(self, name)
-            if isinstance(value, str) and value == "auto":
+            if is_auto(value):
                 continue
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            if not number or not np.isfinite(value) or value < 0 or (name == "xi" and value == 0):
+            number = as_number(value)
+            if not 0 <= number <= LARGEST or (name == "xi" and number == 0):
                 bound = "above 0" if name == "xi" else "of at least 0"
-                raise ParameterError(f"{name}={value!r}: give a number {bound}, or 'auto'.")
-            fixed[name] = float(value)
+                raise ParameterError(
+                    f"{name}={shown(value)}: give a number {bound} (up to {LARGEST:g}), or 'auto'."
+                )
+            fixed[name] = number
         for name in ("k_rows", "k_columns", "max_evaluations"):
             check_integer(name, getattr(self, name), 1)
         return fixed
@@ -212,15 +215,14 @@ class CoEmbedding(BlockwiseModel):
     def _zetas(self) -> FloatArray | None:
         if self.zeta is None:
             return None
-        try:
-            zeta = np.broadcast_to(np.asarray(self.zeta, dtype=np.float64), (self.n_components,))
-        except ValueError:
-            zeta = np.array([np.nan])
-        if not (np.isfinite(zeta).all() and (zeta >= 0).all()):
+        several = isinstance(self.zeta, list | tuple) or np.ndim(self.zeta) == 1
+        given = np.array([as_number(value) for value in (self.zeta if several else [self.zeta])])
+        fits = given.size == (self.n_components if several else 1)
+        if not (fits and np.isfinite(given).all() and (given >= 0).all()):
             raise ParameterError(
-                f"zeta={self.zeta!r}: give one number of at least 0, or {self.n_components} of them."
+                f"zeta={shown(self.zeta)}: give one number of at least 0, or {self.n_components} of them."
             )
-        return zeta
+        return np.broadcast_to(given, (self.n_components,))
 
     def _choose(
         self, relation: RelationOperator, fixed: dict[str, float], zeta: FloatArray | None
@@ -242,7 +244,7 @@ class CoEmbedding(BlockwiseModel):
                 neighbourhood,
                 fixed,
                 self.max_evaluations,
-                np.random.default_rng(self.random_state),
+                generator(self.random_state),
             )
             parameters, neighbourhood = choice.parameters, choice.neighbourhood
             self.search_trace_, self.search_reason_ = choice.trace, choice.reason

@@ -8,9 +8,16 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.metrics.pairwise import euclidean_distances
 
-from relscape.errors import DataError, ParameterError, UnknownNameError
+from relscape.errors import DataError
 from relscape.matrix.contents import content_probabilities, content_row, row_normalized
-from relscape.models.base import check_integer, check_number
+from relscape.models.checks import (
+    check_choice,
+    check_dimensions,
+    check_flags,
+    check_integer,
+    check_number,
+    is_auto,
+)
 from relscape.models.feature_inputs import Features
 from relscape.models.network_base import NetworkModel
 from relscape.models.network_start import INITS
@@ -141,7 +148,7 @@ class DocumentNetwork(NetworkModel):
         self.normaliser = normaliser
 
     def _check(self) -> None:
-        check_integer("n_components", self.n_components, 1)
+        check_dimensions("n_components", self.n_components)
         check_integer("max_iterations", self.max_iterations, 1)
         check_number("content_weight", self.content_weight, 0.0)
         check_number("perplexity", self.perplexity, 1.0)
@@ -149,11 +156,9 @@ class DocumentNetwork(NetworkModel):
         margin_of(self.margin, 1)
         choices = {"kernel": KERNELS, "init": INITS, "training": TRAININGS, "normaliser": NORMALISERS}
         for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise UnknownNameError(name, getattr(self, name), known)
-        if not isinstance(self.row_normalize, bool | np.bool_):
-            raise ParameterError(f"row_normalize={self.row_normalize!r}: give True or False.")
-        if self.neighbours is not None and self.neighbours != "auto":
+            check_choice(name, getattr(self, name), known)
+        check_flags(self, "row_normalize")
+        if self.neighbours is not None and not is_auto(self.neighbours):
             check_integer("neighbours", self.neighbours, 1)
 
     def _learn(self, V: Features | None, pairs: IntArray, rng: np.random.Generator) -> None:
@@ -167,7 +172,7 @@ class DocumentNetwork(NetworkModel):
                     "there are no contents; give them as X, or leave them out: content_weight=0, LinkOnly."
                 )
             near = neighbours_of(self.neighbours, n, self.perplexity)
-            contents = content_probabilities(self._prepared(V), self.perplexity, neighbours=near)
+            contents = content_probabilities(self._prepared(V), float(self.perplexity), neighbours=near)
         else:
             warn_of_unlinked(self.row_entities_, pairs)
         trained = train(contents, pairs, n, self, rng)
@@ -202,7 +207,7 @@ class DocumentNetwork(NetworkModel):
     def _place(self, V: Features) -> FloatArray:
         near = neighbours_of(self.neighbours, len(self.row_entities_), self.perplexity)
         contents = content_row(
-            self._prepared(self.features_), self._prepared(V), self.perplexity, neighbours=near
+            self._prepared(self.features_), self._prepared(V), float(self.perplexity), neighbours=near
         )
         return place_newcomers(self.embedding_, contents, self.kernel)[0]
 

@@ -10,7 +10,7 @@ import numpy as np
 from relscape.data import EntitySet
 from relscape.data.labels import positions
 from relscape.errors import ParameterError, UnknownNameError
-from relscape.models.base import check_integer
+from relscape.models.checks import check_integer
 from relscape.protocols import FloatArray, IntArray
 
 __all__ = ["SuggestedLink", "document_position", "suggested"]

@@ -17,7 +17,8 @@ from relscape.data import EntitySet, Relation
 from relscape.data.links import read_links
 from relscape.errors import ParameterError
 from relscape.maps import Map
-from relscape.models.base import generator, group_of
+from relscape.models.base import group_of
+from relscape.models.checks import check_choice, generator
 from relscape.models.feature_inputs import Features, read_new_features
 from relscape.models.network_answers import SuggestedLink, document_position, suggested
 from relscape.models.network_inputs import in_direction, read_network
@@ -105,8 +106,7 @@ class NetworkModel(SavedModel, BaseEstimator):  # type: ignore[misc]
             Who links to whom: n × n, or pairs (from, to) by position or id. Links from a document to itself,
             repeated ones and those with unknown documents are left out, with a warning.
         """
-        if self.direction not in DIRECTIONS:
-            raise ParameterError(f"direction={self.direction!r}: expected 'out' or 'in'.")
+        check_choice("direction", self.direction, DIRECTIONS)
         self._check()
         rng = generator(self.random_state)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from relscape.errors import DataError
 from relscape.matrix.contents import row_normalized
-from relscape.models.base import check_integer
+from relscape.models.checks import check_dimensions
 from relscape.models.feature_inputs import Features
 from relscape.models.network import DocumentNetwork
 from relscape.models.network_axes import leading_directions
@@ -112,7 +112,7 @@ class ContentOnly(NetworkModel):
         self.random_state = random_state
 
     def _check(self) -> None:
-        check_integer("n_components", self.n_components, 1)
+        check_dimensions("n_components", self.n_components)
 
     def _learn(self, V: Features | None, pairs: IntArray, rng: np.random.Generator) -> None:  # noqa: ARG002
         if V is None:

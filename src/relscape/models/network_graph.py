@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from relscape.errors import ParameterError
-from relscape.models.base import check_integer
+from relscape.models.checks import check_integer
 
 if TYPE_CHECKING:
     from relscape.models.network_base import NetworkModel

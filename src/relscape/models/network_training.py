@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from relscape.data import EntitySet
 from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError, listing
 from relscape.matrix.contents import EXACT_DOCUMENTS
-from relscape.models.base import check_number
+from relscape.models.checks import check_number
 from relscape.models.network_start import first_places
 from relscape.objectives.link_triples import LinkTriples
 from relscape.objectives.linkage import Linkage, LinkageValue

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from relscape.data import RelationalData
 from relscape.errors import DataError, ParameterError, UnknownNameError
 from relscape.matrix.kernels import kernel_settings
-from relscape.models.base import check_integer
-from relscape.models.projection_base import REGULARIZATION, ProjectionModel, check_flags, relative_ridges
+from relscape.models.checks import check_choice, check_flags, check_integer, shown
+from relscape.models.projection_base import REGULARIZATION, ProjectionModel, relative_ridges
 from relscape.models.projection_core import CoreSettings
 from relscape.models.projection_inputs import GivenKinds, read_kinds
 from relscape.protocols import FloatArray
@@ -150,15 +150,16 @@ class HeterogeneousProjection(ProjectionModel):
 
     def _check(self) -> None:
         for name, known in (("constraint", CONSTRAINTS), ("degree", DEGREES), ("solver", SOLVERS)):
-            if getattr(self, name) not in known:
-                raise UnknownNameError(name, getattr(self, name), known)
+            check_choice(name, getattr(self, name), known)
         check_flags(self, "center", "standardize")
         if self.kernels is not None and not isinstance(self.kernels, Mapping):
             raise ParameterError(
-                f'kernels={self.kernels!r}: give kernels by kind, such as {{"image": "rbf"}}, or None.'
+                f'kernels={shown(self.kernels)}: give kernels by kind, such as {{"image": "rbf"}}, or None.'
             )
         if self.rank is not None:
             check_integer("rank", self.rank, 1)
+        if self.reference is not None and not isinstance(self.reference, str):
+            raise ParameterError(f"reference={shown(self.reference)}: give the name of a kind, or None.")
         if self.reference is not None and self.constraint == "joint":
             raise ParameterError(
                 f'reference={self.reference!r} has a meaning with constraint="reference" only; set that, or '

@@ -13,12 +13,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from relscape.data import EntitySet, Relation, RelationalData
-from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError, listing
+from relscape.errors import DataError, RelscapeWarning, UnknownNameError, listing
 from relscape.maps import Map
 from relscape.matrix.guided import guidance_components, guidance_costs
 from relscape.matrix.kernels import KernelMap
 from relscape.matrix.spread_features import spread_product
-from relscape.models.base import check_integer, check_number, generator, group_of
+from relscape.models.base import group_of
+from relscape.models.checks import check_dimensions, check_flags, check_number, generator
 from relscape.models.projection_core import CoreSettings, solve_projection
 from relscape.models.projection_inputs import GivenKinds, KindTable, read_new_kind
 from relscape.models.relations import separate_kinds
@@ -27,7 +28,7 @@ from relscape.models.state import model_state, plain_parameters
 from relscape.protocols import BlockedTable, FloatArray, SparseArray
 from relscape.threads import one_thread
 
-__all__ = ["REGULARIZATION", "ProjectionModel", "check_flags", "relative_ridges"]
+__all__ = ["REGULARIZATION", "ProjectionModel", "relative_ridges"]
 
 REGULARIZATION = 1e-3
 _PACKAGES = ("relscape", "numpy", "scipy", "scikit-learn")
@@ -66,7 +67,7 @@ class ProjectionModel(SavedModel, BaseEstimator):  # type: ignore[misc]
         )
 
     def _project(self, given: GivenKinds) -> None:
-        check_integer("n_components", self.n_components, 1)
+        check_dimensions("n_components", self.n_components)
         check_flags(self, "center")
         kinds = list(given.tables)
         settings = self._settings(given)
@@ -241,13 +242,6 @@ def _placed(table: KindTable, kernel: KernelMap | None, mean: FloatArray, weight
     if kernel is not None:
         given = kernel.columns(given)
     return np.asarray((given @ weights) - mean @ weights)
-
-
-def check_flags(model: Any, *names: str) -> None:
-    """Refuse parameters that are neither True nor False."""
-    for name in names:
-        if not isinstance(getattr(model, name), bool):
-            raise ParameterError(f"{name}={getattr(model, name)!r}: give True or False.")
 
 
 def relative_ridges(given: Any, kinds: list[str], left_out: Sequence[str] = ()) -> dict[str, float]:

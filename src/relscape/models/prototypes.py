@@ -13,6 +13,7 @@ from scipy.spatial.distance import pdist
 
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.matrix.cohorts import CohortRelation, as_dissimilarity, cohort_relation, given_relation
+from relscape.models.checks import check_integer
 from relscape.models.prototype_layouts import (
     DIVERGENCES,
     Layout,
@@ -183,8 +184,7 @@ class SNEPrototypes(_GraphPrototypes):
     n_starts: int = 20
 
     def _layout(self, relation: CohortRelation, k: int, rng: Generator) -> Layout:
-        if isinstance(self.n_starts, bool) or not isinstance(self.n_starts, int) or self.n_starts < 0:
-            raise ParameterError(f"n_starts={self.n_starts!r}: give an integer of at least 0.")
+        check_integer("n_starts", self.n_starts, 0)
         probabilities = self._probabilities(relation)
         first = standardised(classical_scaling(self._distances(relation), k).places)
         # Without a nudge, cohorts that start on one spot would never part.

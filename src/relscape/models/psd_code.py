@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from relscape import progress
-from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
+from relscape.errors import ParameterError, RelscapeWarning
 from relscape.matrix.fixed_sums import fixed_sums
-from relscape.models.base import check_integer, check_number
+from relscape.models.checks import check_choice, check_flags, check_integer, check_number
 from relscape.models.inputs import check_here
 from relscape.models.likelihood import LikelihoodModel, in_principal_axes
 from relscape.objectives.cooccurrence import CooccurrenceObjective, Table, check_model, log_likelihood
@@ -200,8 +200,8 @@ class PSDCODE(LikelihoodModel):
         check_number("lambda_ratio", self.lambda_ratio, 0.0)
         if not 0 < self.lambda_ratio < 1:
             raise ParameterError(f"lambda_ratio={self.lambda_ratio!r}: give a number between 0 and 1.")
-        if self.solver not in SOLVERS:
-            raise UnknownNameError("solver", self.solver, SOLVERS)
+        check_choice("solver", self.solver, SOLVERS)
+        check_flags(self, "polish", "equal_rows")
 
     def _follow(self, route: _Route, table: Table) -> None:
         """Walk along the path of λ, and keep the solution whose leading axes are the likeliest map."""

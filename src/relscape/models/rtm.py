@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from relscape.models.base import check_integer, check_number
+from relscape.models.checks import check_dimensions, check_integer, check_number
 from relscape.models.feature_inputs import Features
 from relscape.models.network_base import NetworkModel
 from relscape.models.undirected import adjacency, needed, whole_counts
@@ -81,10 +81,10 @@ class RTM(NetworkModel):
         self.random_state = random_state
 
     def _check(self) -> None:
-        check_integer("n_topics", self.n_topics, 1)
+        check_dimensions("n_topics", self.n_topics)
         check_integer("n_sweeps", self.n_sweeps, _LEAD)
         for name in ("document_prior", "word_prior", "ridge"):
-            check_number(name, getattr(self, name), 1e-6)
+            check_number(name, getattr(self, name), 1e-6, 1e9)
 
     def _learn(self, V: Features | None, pairs: IntArray, rng: np.random.Generator) -> None:
         contents, linked = needed(V, pairs, "RTM")
@@ -92,9 +92,9 @@ class RTM(NetworkModel):
         sampler = TopicSampler(
             corpus_of(whole_counts(contents, "RTM")),
             adjacency(linked, n),
-            self.n_topics,
-            self.document_prior,
-            self.word_prior,
+            int(self.n_topics),
+            float(self.document_prior),
+            float(self.word_prior),
             rng,
         )
         strengths: FloatArray = np.zeros(self.n_topics)

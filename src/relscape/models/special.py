@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.random import default_rng
 
 from relscape.matrix.fixed_sums import fixed_sums
+from relscape.models.checks import generator
 from relscape.models.climbing import check_descent, climb
 from relscape.models.code import CODE, step_sizes
 from relscape.models.likelihood import LikelihoodModel, spectral_start
@@ -112,9 +112,9 @@ class SDR(LikelihoodModel):
         check_descent(self)
         part = self._defined_part(relation)
         table = Table(fixed_sums(part.relation), self.equal_rows)
-        objective = BilinearObjective(table, self.ridge)
+        objective = BilinearObjective(table, float(self.ridge))
         m, n = part.relation.shape
-        random_state = default_rng(self.random_state)
+        random_state = generator(self.random_state)
 
         def with_factors(points: FloatArray) -> FloatArray:
             return np.column_stack([points, np.concatenate([np.zeros(m), np.log(table.column_masses)])])

@@ -13,16 +13,19 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from relscape.errors import ParameterError, RelscapeWarning, UnknownNameError
+from relscape.errors import ParameterError, RelscapeWarning
 from relscape.maps import Map
 from relscape.matrix.operators import ScaledRelation
 from relscape.matrix.scaling import power, profile_distances
 from relscape.models.base import CoEmbeddingModel, Part
+from relscape.models.checks import as_number, check_choice, shown
 from relscape.models.components import BlockwiseModel
 from relscape.protocols import AnyArray, BoolArray, FloatArray, RelationOperator, SparseArray
 from relscape.solvers.spectral import DENSE_ENTRIES, Triplets, truncated_svd
 
 __all__ = ["CFRM", "CORT", "BipartiteSpectral", "CorrespondenceAnalysis", "LatentSemanticIndexing"]
+
+_LARGEST_WEIGHT = 1e150  # of an axis; its square still is a number
 
 
 class Axes(NamedTuple):
@@ -193,8 +196,7 @@ class CorrespondenceAnalysis(ScaledSVDModel):
         return classical * values**row_power, classical * values**column_power
 
     def _embed(self, relation: RelationOperator) -> None:
-        if not isinstance(self.scaling, str) or self.scaling not in self._POWERS:
-            raise UnknownNameError("scaling", self.scaling, self._POWERS)
+        check_choice("scaling", self.scaling, self._POWERS)
         super()._embed(relation)
 
     def _explain(self, axes: Axes, relation: RelationOperator) -> None:
@@ -299,13 +301,19 @@ class LatentSemanticIndexing(ScaledSVDModel):
         self.beta = beta
 
     def _embed(self, relation: RelationOperator) -> None:
-        number = isinstance(self.beta, int | float | np.number) and not isinstance(self.beta, bool)
-        if not number or not np.isfinite(self.beta):
-            raise ParameterError(f"beta={self.beta!r}: give a number.")
+        if not np.isfinite(as_number(self.beta)):
+            raise ParameterError(f"beta={shown(self.beta)}: give a number.")
         super()._embed(relation)
 
     def _weights(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return values**self.beta, values**self.beta
+        with np.errstate(over="ignore", divide="ignore"):
+            weights = power(values, float(self.beta))
+        if not weights.max() <= _LARGEST_WEIGHT:
+            raise ParameterError(
+                f"beta={self.beta:g}: such powers of the singular values, of which the largest is "
+                f"{values.max():.3g}, are beyond computing; give a power nearer to 0."
+            )
+        return weights, weights
 
 
 class CFRM(ScaledSVDModel):

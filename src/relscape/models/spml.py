@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from relscape.errors import DataError, ParameterError
+from relscape.errors import DataError
 from relscape.matrix.contents import row_normalized
-from relscape.models.base import check_integer, check_number
+from relscape.models.checks import check_dimensions, check_flags, check_integer, check_number
 from relscape.models.feature_inputs import Features
 from relscape.models.network_axes import leading_directions
 from relscape.models.network_base import NetworkModel
@@ -81,11 +81,10 @@ class SPML(NetworkModel):
         self.random_state = random_state
 
     def _check(self) -> None:
-        check_integer("n_components", self.n_components, 1)
+        check_dimensions("n_components", self.n_components)
         check_integer("n_steps", self.n_steps, 2)
         check_number("shrinkage", self.shrinkage, 1e-12)
-        if not isinstance(self.row_normalize, bool | np.bool_):
-            raise ParameterError(f"row_normalize={self.row_normalize!r}: give True or False.")
+        check_flags(self, "row_normalize")
 
     def _learn(self, V: Features | None, pairs: IntArray, rng: np.random.Generator) -> None:
         given, linked = needed(V, pairs, "SPML")
@@ -101,7 +100,8 @@ class SPML(NetworkModel):
 
     def _descended(self, features: FloatArray, linked: IntArray, rng: np.random.Generator) -> FloatArray:
         """Find the metric: steps of 1/(λ t), projected on the semidefinite matrices now and then."""
-        loss = MetricLoss(features, self.shrinkage)
+        shrinkage = float(self.shrinkage)
+        loss = MetricLoss(features, shrinkage)
         side = features.shape[1]
         metric: FloatArray = np.zeros((side, side))
         total = np.zeros((side, side))
@@ -110,7 +110,7 @@ class SPML(NetworkModel):
             batches = _batches(linked, len(features), rng)
             for step, triples in enumerate(islice(batches, self.n_steps)):
                 _, slope = loss.value_and_gradient_of(metric, triples)
-                metric = metric - slope / (self.shrinkage * (step + 1))
+                metric = metric - slope / (shrinkage * (step + 1))
                 if (step + 1) % _PROJECT == 0:
                     metric = positive_part(metric)
                 if step >= half:

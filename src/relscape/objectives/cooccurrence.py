@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from relscape.data.blocks import sum_blocks
-from relscape.errors import DataError, UnknownNameError
+from relscape.errors import DataError, ParameterError, UnknownNameError
 from relscape.objectives.gauss_sums import conditional_sums, joint_sums
 from relscape.protocols import FloatArray, IntArray, RelationOperator, SparseArray
 
@@ -43,6 +43,8 @@ _LARGEST_RATIO = 2.0**40  # of the sums of rows that are to weigh the same: sums
 
 def check_model(name: str) -> str:
     """Give the name back if it is one of the eight models."""
+    if not isinstance(name, str):
+        raise ParameterError(f"model: {type(name).__name__} names no model; give letters such as CM.")
     if name not in MODELS:
         both = " (conditioned on both sides nothing is left to model; the usual choice is 'CM')"
         raise UnknownNameError("model", name, MODELS, where="CODE" + (both if name == "CC" else ""))

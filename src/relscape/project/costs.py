@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from relscape.data import RelationalData
+from relscape.models.checks import as_number
 
 __all__ = [
     "coembedding_seconds",
@@ -51,10 +52,17 @@ def coembedding_seconds(model: Any, data: Any) -> float:
     if hasattr(model, "n_restarts"):
         shapes = [r.matrix.shape for r in data.relations.values()] if here else [data.shape]
         cells = sum(float(np.prod(shape, dtype=float)) for shape in shapes)
-        iterations = min(model.max_iterations, _USUAL_ITERATIONS)
-        return float(_A_CELL * cells * model.n_restarts * iterations)
+        iterations = min(_count(model.max_iterations), _USUAL_ITERATIONS)
+        return float(_A_CELL * cells * _count(model.n_restarts) * iterations)
     pairs = sum(r.matrix.nnz for r in data.relations.values()) if here else data.n_stored
-    return float(_A_PAIR * pairs * (10 + model.n_components) * getattr(model, "max_evaluations", 1))
+    tried = _count(getattr(model, "max_evaluations", 1))
+    return float(_A_PAIR * pairs * (10 + _count(model.n_components)) * tried)
+
+
+def _count(given: Any) -> float:
+    """Give a parameter as a number; what is none is guessed to be 1, and refused when the fit begins."""
+    number = as_number(given)
+    return number if np.isfinite(number) else 1.0
 
 
 def cohort_seconds(model: Any, n: int, fits: int = 1) -> float:
@@ -84,7 +92,7 @@ def projection_seconds(model: Any, data: RelationalData, fits: int = 1) -> float
             continue
         d = X.shape[1]
         few = d <= _MOST_FEATURES and model.rank is None
-        r = min(n, d) if few else min(n, d, model.rank or _DIRECTIONS)
+        r = min(n, d) if few else int(min(n, d, _count(model.rank or _DIRECTIONS)))
         terms += float(n) * d * min(n, d) if few else 10.0 * r * (X.nnz if hasattr(X, "nnz") else n * d)
         width += r
     pairs = sum(relation.matrix.nnz for relation in data.relations.values())

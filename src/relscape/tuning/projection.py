@@ -15,7 +15,7 @@ from sklearn.base import clone
 from relscape import progress
 from relscape.errors import DataError, ParameterError, RelscapeWarning, UnknownNameError
 from relscape.matrix.guided import Blocks
-from relscape.models.base import check_integer, check_number, generator
+from relscape.models.checks import check_integer, check_number, generator
 from relscape.models.projection import HeterogeneousProjection
 from relscape.models.projection_inputs import read_kinds
 from relscape.protocols import FloatArray, IntArray, SparseArray

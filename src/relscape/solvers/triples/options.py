@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from relscape.errors import ParameterError
 
-__all__ = ["Options"]
+__all__ = ["LOSSES", "Options"]
 
+LOSSES = ("margin", "self-adversarial", "softmax")
 _CHOICES = {
-    "loss": ("margin", "self-adversarial", "softmax"),
+    "loss": LOSSES,
     "optimizer": ("sgd", "adagrad"),
     "schedule": ("constant", "linear", "step"),
     "mode": ("minibatch", "lock-free"),
