@@ -62,7 +62,7 @@ def test_links_are_drawn_when_asked_for() -> None:
     assert "lines are" not in foot(draw_map(map_))
     figure = draw_map(map_, links=True)
     assert len(drawn(figure)) == 14
-    assert "lines are links and words: 14, each pair once (15 with both ways counted)" in foot(figure)
+    assert "lines are links and words: 14 (15 counting both ways)" in foot(figure)
     assert len(drawn(draw_map(map_, links="words"))) == 2
     assert len(drawn(draw_map(map_, kinds="doc", links=True))) == 12
 

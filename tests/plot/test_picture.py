@@ -347,8 +347,15 @@ def test_few_names_may_be_longer() -> None:
 
 
 def test_the_foot_counts_in_english() -> None:
-    made = Map([Group("a", ["x"], [[1.0, 1.0]])])
-    assert any(text.startswith("1 name written") for text in written(draw_map(made)))
+    made = Map([Group("a", ["x", "y"], [[1.0, 1.0], [2.0, 3.0]])])
+    assert any(text.startswith("1 name written") for text in written(draw_map(made, labels=1)))
+    assert any(text.startswith("every name written") for text in written(draw_map(made)))
+
+
+def test_kinds_are_listed_in_english() -> None:
+    kinds = [Group(kind, ["x"], [[1.0, k]]) for k, kind in enumerate(("guest", "dish", "cook"))]
+    assert "guest and dish" in written(draw_map(Map(kinds[:2])))
+    assert "guest, dish and cook" in written(draw_map(Map(kinds)))
 
 
 def test_new_things_are_named_first(rng: np.random.Generator) -> None:

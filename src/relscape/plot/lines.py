@@ -100,5 +100,5 @@ def lines_caption(count: int, relations: Sequence[Relation]) -> str:
     names = " and ".join(relation.name for relation in relations)
     number = f"{count:,}" if count <= MOST else f"{MOST:,} of {count:,}"
     given = sum(len(_pairs(relation)) for relation in relations)
-    merged = f", each pair once ({given:,} with both ways counted)" if count < given else ""
+    merged = f" ({given:,} counting both ways)" if count < given else ""
     return f"lines are {names}: {number}{merged}"

@@ -191,6 +191,8 @@ def _label_notes(layers: list[_Layer], shown: int) -> list[str]:
     written = f"{shown} name{'s' if shown != 1 else ''} written"
     if shown < chosen:
         written += f", no room for {chosen - shown} more"
+    elif chosen == sum(int(layer.inside.sum()) for layer in layers):
+        return ["every name written"]
     reasons = sorted({texts.importance(layer.group)[1] for layer in layers if layer.labelled.size})
     first = any(newly_placed(layer.group)[layer.labelled].any() for layer in layers)
     return [written, f"chosen by {' or '.join(reasons)}{', new things first' if first else ''}"]
@@ -214,4 +216,4 @@ def _head_and_foot(
 def _kinds_named(kinds: list[str], most: int = 5) -> str:
     if len(kinds) > most:
         return f"{', '.join(kinds[: most - 2])} and {len(kinds) - most + 2:,} more kinds"
-    return " and ".join(kinds)
+    return " and ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
