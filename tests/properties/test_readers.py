@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
 import math
+import sqlite3
+import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.feather
@@ -59,11 +64,50 @@ def _cells() -> bytes:
 
     obs = pd.DataFrame({"type": ["a", "b", "a"]}, index=["c1", "c2", "c3"])
     made = anndata.AnnData(csr_array([[1.0, 0], [0, 2], [3, 1]]), obs, pd.DataFrame(index=["g1", "g2"]))
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         made.write_h5ad(Path(folder) / "a.h5ad")
         return (Path(folder) / "a.h5ad").read_bytes()
+
+
+def _database(engine: str) -> bytes:
+    """A table of pairs as a file of SQLite or DuckDB."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.db"
+        connection = sqlite3.connect(path) if engine == "sqlite" else duckdb.connect(str(path))
+        connection.execute("CREATE TABLE pairs (doc TEXT, word TEXT, n REAL)")
+        connection.executemany("INSERT INTO pairs VALUES (?, ?, ?)", list(zip(*PAIRS.values(), strict=True)))
+        connection.commit()
+        connection.close()
+        return path.read_bytes()
+
+
+def _opendocument() -> bytes:
+    """The smallest workbook of OpenDocument with the pairs."""
+    cells = [list(PAIRS), *zip(*PAIRS.values(), strict=True)]
+    rows = "".join(
+        "<table:table-row>"
+        + "".join(
+            f'<table:table-cell office:value-type="float" office:value="{cell}"/>'
+            if isinstance(cell, float)
+            else f'<table:table-cell office:value-type="string"><text:p>{cell}</text:p></table:table-cell>'
+            for cell in row
+        )
+        + "</table:table-row>"
+        for row in cells
+    )
+    space = "urn:oasis:names:tc:opendocument:xmlns"
+    names = "".join(f' xmlns:{name}="{space}:{name}:1.0"' for name in ("office", "table", "text"))
+    content = (
+        f'<?xml version="1.0"?><office:document-content{names} office:version="1.2"><office:body>'
+        f'<office:spreadsheet><table:table table:name="t">{rows}</table:table></office:spreadsheet>'
+        "</office:body></office:document-content>"
+    )
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", content)
+        archive.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{space}:manifest:1.0"/>')
+    return stream.getvalue()
 
 
 MATRIX = csr_array([[1.0, 0, 2], [0, 3, 0]])
@@ -81,6 +125,16 @@ FILES: dict[str, bytes] = {
     "a.csv": _csv(","),
     "a.tsv": _csv("\t"),
     "a.csv.gz": gzip.compress(_csv(","), mtime=0),
+    "a.csv.bz2": bz2.compress(_csv(",")),
+    "a.csv.zst": pa.compress(_csv(","), codec="zstd", asbytes=True),
+    "a.sqlite": _database("sqlite"),
+    "a.duckdb": _database("duckdb"),
+    "a.ods": _opendocument(),
+    "t.txt": "The reef is a city; the fish of the reef, its citizens. Été à Besançon.".encode(),
+    "t.csv": b'title,abstract\nreef,"fish and coral, coral and fish"\ntide,the moon pulls the sea\n',
+    "10x/matrix.mtx": b"%%MatrixMarket matrix coordinate integer general\n2 3 3\n1 1 4\n2 2 1\n2 3 7\n",
+    "10x/features.tsv": b"G1\tACTB\tGene Expression\nG2\tCD3E\tGene Expression\n",
+    "10x/barcodes.tsv": b"AAAC-1\nAAAG-1\nAAAT-1\n",
     "a.jsonl": b"".join(
         json.dumps(dict(zip(PAIRS, row, strict=True))).encode() + b"\n"
         for row in zip(*PAIRS.values(), strict=True)
@@ -113,6 +167,8 @@ FACTS = {
     "g.rdf": b'<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
     b'xmlns:a="http://a/"><rdf:Description rdf:about="http://a/b"><a:r rdf:resource="http://a/c"/>'
     b"</rdf:Description></rdf:RDF>",
+    "g.nq": b"<http://a/b> <http://a/r> <http://a/c> <http://a/g> .\n",
+    "g.trig": b"@prefix a: <http://a/> .\na:g { a:b a:r a:c . }\n",
 }
 
 
@@ -129,8 +185,25 @@ def _sound(data: RelationalData) -> None:
 
 
 def _read_pairs(path: Path) -> RelationalData:
+    if path.parent.name == "10x":
+        return rs.read_10x(path.parent)
+    if path.name.startswith("t."):
+        return rs.read_text(path, "abstract", "title") if path.suffix == ".csv" else rs.read_text(path)
+    if path.suffix in (".sqlite", ".duckdb"):
+        return rs.read(f"{path}#pairs", "doc", "word", "n")
     long = path.name.startswith("a.")
     return rs.read(path, "doc", "word", "n") if long else rs.read(path)
+
+
+def _put(folder: Path, name: str, content: bytes) -> Path:
+    """Write a file of the collection, and what belongs to its folder beside it."""
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    for other, whole in FILES.items():
+        if "/" in other and other.split("/")[0] == path.parent.name:
+            (folder / other).write_bytes(whole)
+    path.write_bytes(content)
+    return path
 
 
 def _read_facts(path: Path) -> KnowledgeGraph:
@@ -142,8 +215,7 @@ def _read_facts(path: Path) -> KnowledgeGraph:
 @pytest.mark.filterwarnings("ignore::relscape.errors.RelscapeWarning")
 @pytest.mark.parametrize("name", [*FILES, *FACTS])
 def test_the_files_themselves_are_read(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_bytes({**FILES, **FACTS}[name])
+    path = _put(tmp_path, name, {**FILES, **FACTS}[name])
     if name in FACTS:
         assert len(_read_facts(path).train) >= 1
     else:
@@ -153,8 +225,7 @@ def test_the_files_themselves_are_read(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 @campaign(few=6, many=2000, data=st.data())
 def test_damaged_files(tmp_path: Path, name: str, data: st.DataObject) -> None:
-    path = tmp_path / name
-    path.write_bytes(data.draw(damaged_bytes(FILES[name])))
+    path = _put(tmp_path, name, data.draw(damaged_bytes(FILES[name])))
     with only_refusals():
         _sound(_read_pairs(path))
 
