@@ -15,7 +15,7 @@ from relscape.project import pictures
 from relscape.project.code_fitting import LIKELIHOOD, joint_map, mapped, reached
 from relscape.project.code_maps import Layer, detailed_maps, window
 from relscape.project.outcome import Findings, Record
-from relscape.project.samples import Papers, nips_papers, present
+from relscape.project.samples import Papers, nips_papers
 from relscape.protocols import FloatArray, TextArray
 from relscape.scores import authorship, doc_doc
 
@@ -38,7 +38,7 @@ _MISSING = (
 def papers(settings: Mapping[str, Any]) -> Findings:
     """Map the papers, words and authors of NIPS, two kinds alone and all three by weighted likelihoods."""
     findings = Findings(("set", "α"), (LIKELIHOOD, AUTHORS, AUTHORS_ALL, TOPICS))
-    data = present(findings, datasets.load_nips)
+    data = findings.loaded(datasets.load_nips)
     if data is None:
         return findings
     chosen = nips_papers(data, settings, settings["random_state"])

@@ -19,7 +19,6 @@ from relscape.project.coembedding_tools import (
     Settings,
     count_of,
     options_of,
-    present,
 )
 from relscape.project.fitting import Placement, coembeddings, placed
 from relscape.project.outcome import Findings, Record
@@ -43,7 +42,7 @@ def public(settings: Settings) -> Findings:
     findings = Findings(("set",), ())
     shapes = []
     for name, mixed in settings["shapes"].items():
-        data = present(findings, partial(datasets.load_shapes2d, name))
+        data = findings.loaded(partial(datasets.load_shapes2d, name))
         if data is not None:
             shapes.append(deal_shape(name, data.points, data.labels, mixed, settings["random_state"]))
     return _found_again(shapes, settings, findings.notes)
@@ -98,7 +97,7 @@ def text(settings: Settings) -> Findings:
     }
     methods, usual = coembeddings(settings.get("methods")), settings["words_a_class"]
     for name, chosen in settings["sets"].items():
-        data = present(findings, loaders[name])
+        data = findings.loaded(loaders[name])
         if data is None:
             continue
         counts, y = sampled_text(data, chosen, settings["random_state"])

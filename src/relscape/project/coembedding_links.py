@@ -19,7 +19,6 @@ from relscape.project.coembedding_tools import (
     count_of,
     lost,
     options_of,
-    present,
 )
 from relscape.project.fitting import Placement, coembeddings, placed
 from relscape.project.outcome import Findings, Record
@@ -100,7 +99,7 @@ PROCEDURES: Mapping[str, Callable[[Settings], Findings]] = {
 
 def _network(findings: Findings, name: str, settings: Settings) -> _Network | None:
     """Deal the papers of a network's largest part to rows and columns, or note that it is missing."""
-    data = present(findings, _LOADERS[name])
+    data = findings.loaded(_LOADERS[name])
     if data is None:
         return None
     classes = data.entities["doc"].fields["class"]

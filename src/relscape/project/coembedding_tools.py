@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from relscape.errors import StorageError
 from relscape.project.fitting import Placement
-from relscape.project.outcome import Findings
 from relscape.scores import gamma_terms
 
 __all__ = [
@@ -21,7 +19,6 @@ __all__ = [
     "count_of",
     "lost",
     "options_of",
-    "present",
 ]
 
 Settings = Mapping[str, Any]
@@ -52,15 +49,6 @@ def count_of(size: str, things: int) -> int:
     if size.startswith(ALL_BUT):
         return max(1, things - int(size.removeprefix(ALL_BUT)))
     return int(size)
-
-
-def present(findings: Findings, load: Callable[[], Any]) -> Any:
-    """Load a data set, or note what is missing and how to get it."""
-    try:
-        return load()
-    except StorageError as error:
-        findings.notes.append(str(error))
-        return None
 
 
 def lost(relation: Any, placement: Placement, k: int) -> float:

@@ -15,7 +15,7 @@ from relscape.project.code_papers import papers
 from relscape.project.code_pictures import path_picture, representative_words, word_maps
 from relscape.project.fitting import Placement
 from relscape.project.outcome import Findings, Record, by_place, methods_in
-from relscape.project.samples import Documents, equal_rows, newsgroup_documents, present
+from relscape.project.samples import Documents, equal_rows, newsgroup_documents
 from relscape.protocols import SparseArray
 from relscape.scores import doc_doc, doc_doc_curve, doc_word, normalized_purity
 
@@ -158,7 +158,7 @@ PROCEDURES: Mapping[str, Callable[[Settings], Findings]] = {
 def _newsgroups(findings: Findings, settings: Settings) -> dict[str, Documents]:
     """Draw the messages of every set, or none where there are no newsgroups on this machine."""
     groups = sorted({group for chosen in settings["sets"].values() for group in chosen})
-    data = present(findings, lambda: datasets.load_newsgroups20(groups))
+    data = findings.loaded(lambda: datasets.load_newsgroups20(groups))
     if data is None:
         return {}
     return {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from relscape.errors import StorageError
 from relscape.project.fitting import Placement
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Findings", "Record", "Verdict", "by_place", "methods_in"]
 
 Record = dict[str, Any]
+Data = TypeVar("Data")
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,14 @@ class Findings:
     notes: list[str] = field(default_factory=list)
     pictures: dict[str, Figure] = field(default_factory=dict)
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def loaded(self, load: Callable[[], Data]) -> Data | None:
+        """Load a data set, or note what is missing and how to get it."""
+        try:
+            return load()
+        except StorageError as error:
+            self.notes.append(str(error))
+            return None
 
     def add(self, place: Record, placement: Placement, scores: Record) -> None:
         """Keep one result; a refusal is noted once for every set."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from relscape.data import RelationalData
-from relscape.errors import StorageError
-from relscape.project.outcome import Findings
 from relscape.protocols import FloatArray, IntArray, SparseArray, TextArray
 
 __all__ = [
@@ -20,7 +18,6 @@ __all__ = [
     "frequent_words",
     "newsgroup_documents",
     "nips_papers",
-    "present",
     "sampled_text",
     "themed_relation",
 ]
@@ -48,15 +45,6 @@ class Papers(NamedTuple):
     words: TextArray
     titles: TextArray
     topics: TextArray
-
-
-def present(findings: Findings, load: Callable[[], Any]) -> Any:
-    """Load a data set, or note what is missing and how to get it."""
-    try:
-        return load()
-    except StorageError as error:
-        findings.notes.append(str(error))
-        return None
 
 
 def sampled_text(

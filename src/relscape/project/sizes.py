@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from relscape import progress
 from relscape.data.fact_numbers import contained
 from relscape.data.triple_statistics import PARTITIONS, partition
 from relscape.data.triples import SPLITS, KnowledgeGraph
-from relscape.errors import StorageError
 from relscape.project.fitting import Placement
 from relscape.project.knowledge import graph_of
 from relscape.project.network_runs import Network, network_of
@@ -26,8 +26,6 @@ _TRIPLES = {"train": "training triples", "valid": "validation triples", "test": 
 _GRAPH = ("relations", "entities", *_TRIPLES.values())
 _NETWORK = ("documents", "links", "words")
 _TWICE = ("triples", "told reversed")
-Named = TypeVar("Named")
-Data = TypeVar("Data")
 
 
 def graphs(settings: Settings) -> Findings:
@@ -48,7 +46,7 @@ def graphs(settings: Settings) -> Findings:
     with progress.task("counting triples", len(settings["graphs"])) as task:
         for where in settings["graphs"]:
             started = time.perf_counter(), time.process_time()
-            graph = _present(findings, graph_of, where)
+            graph = findings.loaded(partial(graph_of, where))
             if graph is not None:
                 place = {"set": where["set"]}
                 findings.add(place, _counted(COUNTED, started), _graph_sizes(graph))
@@ -64,7 +62,7 @@ def networks(settings: Settings) -> Findings:
     with progress.task("counting links", len(settings["networks"])) as task:
         for name in settings["networks"]:
             started = time.perf_counter(), time.process_time()
-            network = _present(findings, network_of, name)
+            network = findings.loaded(partial(network_of, name))
             if network is not None:
                 findings.add({"set": name}, _counted(COUNTED, started), _network_sizes(network))
             task.advance()
@@ -75,15 +73,6 @@ PROCEDURES: Mapping[str, Callable[[Settings], Findings]] = {
     "graph-sizes": graphs,
     "network-sizes": networks,
 }
-
-
-def _present(findings: Findings, load: Callable[[Named], Data], named: Named) -> Data | None:
-    """Load a set, or note where to get it."""
-    try:
-        return load(named)
-    except StorageError as error:
-        findings.notes.append(str(error))
-        return None
 
 
 def _counted(name: str, started: tuple[float, float], **chosen: Any) -> Placement:
