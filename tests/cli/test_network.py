@@ -349,7 +349,7 @@ def test_links_are_drawn(files, made):
         (("table.csv", "links.csv", "--target", "from"), ("'from'", "two columns")),
         (("table.csv", "links.csv", "--source", "sourse"), ("sourse", "links.csv")),
         (("table.csv", "links.csv", "-m", "magic"), ("magic", "network")),
-        (("table.csv", "links.csv", "--direction", "up"), ("direction='up'",)),
+        (("table.csv", "links.csv", "--direction", "up"), ("no direction 'up'",)),
         (("table.csv", "links.csv", "--layout", "spiral"), ("spiral", "pca")),
         (("table.csv", "links.csv", "--hold-out", "2"), ("--hold-out 2", "between 0 and 1")),
         (("table.csv", "links.csv", "-m", "rtm", "--perplexity", "5"), ("--perplexity", "rtm")),

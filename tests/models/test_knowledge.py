@@ -563,7 +563,7 @@ def test_bad_new_entities_are_refused(graph):
         ({"margin": "wide"}, ParameterError, "margin='wide'"),
         ({"learning_rate": -1}, ParameterError, "learning_rate=-1"),
         ({"norm": "l3"}, ParameterError, "norm='l3'"),
-        ({"loss": "hinge"}, ParameterError, "loss='hinge'"),
+        ({"loss": "hinge"}, UnknownNameError, "no loss 'hinge'"),
         ({"preset": "tesis"}, UnknownNameError, "no preset 'tesis'.*Did you mean 'thesis'"),
         ({"options": {"optimiser": "sgd"}}, UnknownNameError, "no option 'optimiser'.*'optimizer'"),
         ({"options": {"xi": 1.0}}, ParameterError, "xi has no meaning for TransE"),

@@ -223,11 +223,11 @@ def test_a_run_that_is_stopped_goes_on(folder, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::relscape.errors.RelscapeWarning")
 def test_a_training_that_is_killed_ends_as_an_unbroken_one(folder, monkeypatch):
-    from relscape.models import knowledge
+    from relscape.models import knowledge_checkpoints
 
     text = FAMILIES[FAMILIES.index("[models.facts]") :].replace("n_epochs = 12", "n_epochs = 25")
     study = studied(folder, text)
-    write, written = knowledge.write_model, []
+    write, written = knowledge_checkpoints.write_model, []
 
     def killed(state, directory):
         write(state, directory)
@@ -235,7 +235,7 @@ def test_a_training_that_is_killed_ends_as_an_unbroken_one(folder, monkeypatch):
         if len(written) == 3:  # epochs 0, 10, 20
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(knowledge, "write_model", killed)
+    monkeypatch.setattr(knowledge_checkpoints, "write_model", killed)
     with pytest.raises(KeyboardInterrupt):
         run_study(study)
     monkeypatch.undo()

@@ -199,6 +199,6 @@ def test_front_door() -> None:
 def test_present_follows_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RELSCAPE_DATA", str(tmp_path))
     present = {info.name for info in datasets.available() if info.present}
-    assert present == {"stdlib", "smoking", "hair_eye", "caithness"}
+    assert present == {"stdlib", "stdlib_facts", "smoking", "hair_eye", "caithness"}
     with pytest.raises(UnknownNameError, match="Did you mean 'cora'"):
         datasets.dataset_info("corra")

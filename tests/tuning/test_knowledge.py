@@ -52,7 +52,7 @@ def test_by_other_figures(model, graph):
 def test_trials_are_taken_up_again(model, graph, tmp_path, monkeypatch):
     """Stopped in the third of four trials, the same call finds two done and goes on with the third."""
     whole = tune_knowledge(model, graph, GRID)
-    look, begun = knowledge._Checkpoints.look, []
+    look, begun = knowledge.Checkpoints.look, []
 
     def counting(self, run):
         look(self, run)
@@ -61,7 +61,7 @@ def test_trials_are_taken_up_again(model, graph, tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(knowledge._Checkpoints, "look", counting)
+        patch.setattr(knowledge.Checkpoints, "look", counting)
         with pytest.raises(KeyboardInterrupt):
             tune_knowledge(model, graph, GRID, directory=tmp_path, every=1)
     assert len(list(tmp_path.glob("trial-*.json"))) == 2

@@ -15,6 +15,7 @@ _CHOICES = {
     "schedule": ("constant", "linear", "step"),
     "mode": ("minibatch", "lock-free"),
 }
+_REAL = ("margin", "temperature", "learning_rate", "step_factor", "number", "lambda1", "lambda2", "grad_clip")
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,9 @@ class Options:
             raise ParameterError(
                 f"mode='lock-free': loss={self.loss!r} shares its corruptions; use 'minibatch'."
             )
+        for name in _REAL:  # compiled loops know floats, and whole numbers of 64 bits only
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, float(getattr(self, name)))
 
     def rate(self, epoch: int) -> float:
         """Give the learning rate of an epoch, counted from 0.
