@@ -46,3 +46,11 @@ def test_every_budget_is_judged_somewhere():
     patterns = [re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(call)) for call in calls]
     for what in budgets.BUDGETS:
         assert any(re.fullmatch(pattern, what) for pattern in patterns), what
+
+
+def test_every_budget_is_told_in_the_docs():
+    told = (BENCHMARKS.parent / "docs" / "speed.md").read_text(encoding="utf-8")
+    for what, budget in budgets.BUDGETS.items():
+        (line,) = [line for line in told.splitlines() if line.startswith(f"| {what} |")]
+        assert f"| {budget} |" in line
+        assert "not measured" not in line
