@@ -536,3 +536,15 @@ def test_every_type_that_can_be_stored_comes_back(tmp_path: Path, dtype: str) ->
     read = read_arrays(tmp_path / "a.safetensors")["a"]
     assert read.dtype == np.dtype(dtype)
     assert read.tolist() == np.array([0, 1], dtype=dtype).tolist()
+
+
+def test_too_few_threads_are_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pyarrow tells of them by an OSError; under ``ulimit`` it happens to a map that is whole."""
+    target = Map([Group("doc", ["a", "b"], [[0.0, 1.0], [1.0, 0.0]])]).save(tmp_path / "map")
+
+    def refused(*_: object) -> None:
+        raise OSError("Unknown error: Failed to launch worker thread: Resource temporarily unavailable")
+
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", refused)
+    with pytest.raises(MemoryError, match="worker thread"):
+        Map.load(target)

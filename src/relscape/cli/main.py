@@ -13,6 +13,7 @@ from relscape import __version__, progress
 from relscape.cli.commands import Commands
 from relscape.cli.console import Bars, StoppedError, complain
 from relscape.errors import RelscapeError, RelscapeWarning
+from relscape.threads import lacks_threads
 
 __all__ = ["app", "run"]
 
@@ -99,7 +100,7 @@ def _run(arguments: list[str] | None) -> int:
 def _shortage(error: Exception) -> str | None:
     """Tell whether memory was short, be it for a library that could not even be loaded, or threads."""
     told = str(error).lower()
-    if isinstance(error, RuntimeError) and "can't start new thread" in told:
+    if isinstance(error, RuntimeError | MemoryError) and lacks_threads(error):
         return "no thread can be started: memory or the number of processes is limited (see 'ulimit -a')."
     if isinstance(error, ImportError):
         short = "failed to map segment" in told or "cannot allocate memory" in told

@@ -47,6 +47,7 @@ from relscape.maps.state import (
 )
 from relscape.maps.told import check_header
 from relscape.protocols import AnyArray, IntArray, TextArray
+from relscape.threads import lacks_threads
 
 __all__ = [
     "Parts",
@@ -260,6 +261,8 @@ def _read_table(path: Path, most: int) -> Any:
     except FileNotFoundError as error:
         raise FormatError(f"{path} is missing: the map was damaged.") from error
     except (pa.ArrowException, OSError) as error:
+        if lacks_threads(error):
+            raise MemoryError(str(error)) from error
         raise FormatError(f"{path} is not a readable Parquet file ({error}).") from error
 
 

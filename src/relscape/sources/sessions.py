@@ -24,6 +24,7 @@ from relscape.sources.files import Origin, Paths, check_contents, format_of, ori
 from relscape.sources.plain import plain_layout
 from relscape.sources.references import DatabaseTable
 from relscape.sources.scans import Column, Scan, identifier, literal
+from relscape.threads import lacks_threads
 
 __all__ = ["Session", "opened"]
 
@@ -75,6 +76,8 @@ def opened(
         except (RelscapeError, MemoryError):
             raise
         except (duckdb.Error, pa.ArrowException, OSError) as error:
+            if lacks_threads(error):
+                raise MemoryError(str(error)) from error
             raise session.explain(error) from error
         finally:
             connection.close()
