@@ -84,6 +84,21 @@ def test_python_in_the_docs_runs(page, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_the_first_commands_of_the_readme_run(tmp_path):
+    """All of one chapter, in their order, in one folder; but for the explorer, which would serve on."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    chapter = text.split("## The command line")[1].split("\n## ")[0].replace("\\\n", " ")
+    commands = [line.strip() for line in chapter.splitlines() if re.match(r" {4}(printf|relscape) ", line)]
+    assert len(commands) > 10
+    program = "\n".join(["relscape() { " + f'"{sys.executable}" -m relscape "$@"; }}', *commands])
+    done = subprocess.run(
+        ["bash", "-e", "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "dinner.png").stat().st_size > 1000
+    assert (tmp_path / "maps" / "three" / "map.json").is_file()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_links_lead_somewhere(page):
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
