@@ -134,6 +134,7 @@ def test_a_page_that_was_not_built(relscape, made, tmp_path, monkeypatch):
         assert done.code == 1
         assert "npm run build" in done.err
     assert relscape("doctor", "--json").json["explorer"].startswith("not built")
+    assert "All is well but the explorer" in relscape("doctor").out
 
 
 def test_the_demo_opens_the_explorer_on_a_terminal(relscape, page, asked, monkeypatch):

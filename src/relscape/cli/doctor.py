@@ -71,7 +71,8 @@ def doctor(
         print_table(["check", "outcome"], list(checks.items()))
         say(f"The explorer's page is {explorer}.")
         say(f"Data sets here: {', '.join(present)}.")
-        say("All is well." if healthy else "Something is broken; see above.")
+        well = "All is well." if explorer == "built" else "All is well but the explorer, which has no page."
+        say(well if healthy else "Something is broken; see above.")
     if not healthy:
         raise typer.Exit(1)
 
