@@ -121,6 +121,7 @@ def test_unknown_method_parameter_and_option(relscape, pairs):
     refused(relscape("coembd", pairs), "coembd")
     refused(relscape("cohorts", pairs, "--label", ""), "no column ''")
     refused(relscape("kg", "train", "facts", "--seed", "-1"), "--seed")
+    refused(relscape("kg", "train", "facts", "-p", "options=0"), "name each option itself")
     refused(relscape("coembed", pairs, "--text", "word", "--ngrams", "two"), "--ngrams two")
 
 

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, random_array
 
 from relscape.data import Relation
 from relscape.errors import DataError, FormatError, ParameterError, StorageError
-from relscape.maps import Group, Map
+from relscape.maps import Group, Map, weighing
 from relscape.maps import state as state_module
 from relscape.maps import store as store_module
 from relscape.maps.state import ModelState, read_arrays, write_arrays
@@ -452,7 +452,7 @@ def test_one_value_for_very_many_rows_is_refused(tmp_path: Path, monkeypatch: py
     target = full_map().save(tmp_path / "map")
     _many_rows(target, 100_000)
     _edit(lambda h: h["groups"][0].update(size=100_000))(target)
-    monkeypatch.setattr(store_module, "_LARGE", 10_000)
+    monkeypatch.setattr(weighing, "_LARGE", 10_000)
     monkeypatch.setattr(pq.ParquetFile, "read", lambda file: pytest.fail("it was read"))
     with pytest.raises(FormatError, match=r"bytes, but says it holds 100,000 rows"):
         Map.load(target)

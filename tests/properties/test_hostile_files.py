@@ -16,6 +16,7 @@ from scipy.sparse import coo_array, csr_array, save_npz
 
 import relscape as rs
 from relscape.errors import RelscapeError
+from relscape.maps import weighing
 from relscape.sources import bounds
 
 COORDINATES = b"%%MatrixMarket matrix coordinate real general\n"
@@ -68,9 +69,9 @@ def test_sparse_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     path = tmp_path / "m.npz"
     save_npz(path, coo_array(([1.0], ([0], [0])), shape=(10**11, 2)))
     refused(path, "100,000,000,000 rows")
-    monkeypatch.setattr(bounds, "_LARGE", 10_000)
+    monkeypatch.setattr(weighing, "_LARGE", 10_000)
     save_npz(path, csr_array((np.zeros(10**6), (np.zeros(10**6, int), np.arange(10**6))), shape=(1, 10**6)))
-    monkeypatch.setattr(bounds, "_MOST_EXPANDED", 2)
+    monkeypatch.setattr(weighing, "_MOST_EXPANDED", 2)
     refused(path, "unpacks to more than")
 
 
@@ -129,7 +130,7 @@ def test_a_workbook_that_unpacks_to_more(tmp_path: Path, monkeypatch: pytest.Mon
     said = (10**7).to_bytes(4, "little")
     assert packed.count(said) == 2
     path.write_bytes(bytes(packed).replace(said, (10).to_bytes(4, "little")))
-    monkeypatch.setattr(bounds, "_LARGE", 10**6)
+    monkeypatch.setattr(weighing, "_LARGE", 10**6)
     refused(path, "picture.bin", "unpacks to more")
 
 

@@ -459,6 +459,18 @@ def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         read(path, "doc", "word")
 
 
+def test_more_memory_than_a_file_can_fill_is_damage(tmp_path: Path) -> None:
+    """A byte in the length of a compressed buffer makes it 2⁴⁸ bytes and more, which nothing can hold."""
+    path = tmp_path / "t.arrow"
+    table = pa.table({"doc": ["a", "b"], "word": ["x", "y"], "n": [1.0, 2.0]})
+    feather.write_feather(table, path, compression="zstd")
+    whole = path.read_bytes()
+    at = whole.rfind(b"\x28\xb5\x2f\xfd") - 8  # of the last buffer: its length before Zstandard's mark
+    path.write_bytes(whole[: at + 6] + b"\x01" + whole[at + 7 :])
+    with pytest.raises(FormatError, match=r"t\.arrow cannot be read: .*damaged"):
+        read(path, "doc", "word", "n")
+
+
 # wide tables
 
 

@@ -175,6 +175,8 @@ def model_of(
     for name in settings:
         if name in own:
             raise ParameterError(f"--param {name}=...: the command has an option of its own for that.")
+        if name == "options":
+            raise ParameterError("--param options=...: name each option itself, as in -p optimizer=adagrad.")
     known = KGEmbedding().get_params(deep=False)
     options = {name: value for name, value in settings.items() if name not in known}
     return KGEmbedding(**own, **{n: v for n, v in settings.items() if n in known}, options=options or None)

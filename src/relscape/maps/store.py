@@ -46,6 +46,7 @@ from relscape.maps.state import (
     write_json,
 )
 from relscape.maps.told import check_header
+from relscape.maps.weighing import asks_too_much, most_unpacked
 from relscape.protocols import AnyArray, IntArray, TextArray
 from relscape.threads import lacks_threads
 
@@ -61,8 +62,6 @@ __all__ = [
 ]
 
 _DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, pa.ArrowException)
-_LARGE = 2**30  # bytes that a table may unpack to, however small its file
-_MOST_EXPANDED = 250  # times its size that a larger one may
 _CELL = 8  # bytes of a value in memory
 
 
@@ -256,7 +255,11 @@ def _read_table(path: Path, most: int) -> Any:
         with pq.ParquetFile(path) as file:
             _check_size(path, file.metadata, most)
             return file.read()
-    except (FormatError, MemoryError):
+    except FormatError:
+        raise
+    except MemoryError as error:
+        if asks_too_much(error, path):
+            raise FormatError(f"{path} is damaged: it asks for more memory than it can fill.") from error
         raise
     except FileNotFoundError as error:
         raise FormatError(f"{path} is missing: the map was damaged.") from error
@@ -276,7 +279,7 @@ def _check_size(path: Path, found: Any, most: int) -> None:
     # Not the sizes of its columns: pyarrow ends the process where those are damaged.
     unpacked = sum(found.row_group(k).total_byte_size for k in range(found.num_row_groups))
     laid_out = found.num_rows * found.num_columns * _CELL  # one value, written once, may stand for all rows
-    if max(unpacked, laid_out) > max(_LARGE, _MOST_EXPANDED * stored):
+    if max(unpacked, laid_out) > most_unpacked(path):
         raise FormatError(f"{path} is {stored:,} bytes, but says it holds {found.num_rows:,} rows: damaged.")
 
 

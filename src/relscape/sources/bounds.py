@@ -21,6 +21,7 @@ from typing import IO, Any
 from numpy.lib import format as npy
 
 from relscape.errors import FormatError
+from relscape.maps.weighing import most_unpacked
 
 __all__ = [
     "DAMAGED_ARCHIVE",
@@ -36,8 +37,6 @@ DAMAGED_ARCHIVE = (
     *(ValueError, KeyError, EOFError, OSError, OverflowError, RuntimeError),
     *(zipfile.BadZipFile, zlib.error, struct.error),
 )
-_LARGE = 1 << 30  # bytes that may be unpacked from whatever little
-_MOST_EXPANDED = 250  # times its size that a larger archive may grow
 _MANY = 1 << 25  # rows or columns that a nearly empty matrix may have
 _MOST_CELLS = 200_000_000  # of one sheet, empty ones between others too
 _PIECE = 1 << 20
@@ -59,7 +58,7 @@ def check_matrix_size(shape: tuple[int, ...], entries: int, where: str) -> None:
 def check_members(path: Path) -> None:
     """Refuse an .npz whose arrays would unpack to something enormous; no more than it says is unpacked."""
     with zipfile.ZipFile(path) as archive:
-        if sum(member.file_size for member in archive.infolist()) > _most(path):
+        if sum(member.file_size for member in archive.infolist()) > most_unpacked(path):
             raise _enormous(path, "what is")
         for member in archive.infolist():
             with archive.open(member) as stream:
@@ -77,20 +76,16 @@ def _check_array(stream: IO[bytes], member: zipfile.ZipInfo, path: Path) -> None
         )
 
 
-def _most(path: Path) -> int:
-    return max(_LARGE, _MOST_EXPANDED * path.stat().st_size)
-
-
 def _enormous(path: Path, what: str) -> FormatError:
     return FormatError(
-        f"{path} is {path.stat().st_size:,} bytes, but {what} in it unpacks to more than {_most(path):,}: it "
-        "is damaged, or made to exhaust the memory."
+        f"{path} is {path.stat().st_size:,} bytes, but {what} in it unpacks to more than "
+        f"{most_unpacked(path):,}: it is damaged, or made to exhaust the memory."
     )
 
 
 def _pieces(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> Generator[bytes]:
     """Unpack one member piece by piece, up to what may be; the size it claims is not believed."""
-    most, read = _most(path), 0
+    most, read = most_unpacked(path), 0
     member.file_size = 1 << 62  # read on to where the packed bytes end
     with archive.open(member) as stream:
         while piece := stream.read(_PIECE):

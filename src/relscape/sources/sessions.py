@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from relscape.errors import DataError, ParameterError, RelscapeError, listing
+from relscape.maps.weighing import asks_too_much
 from relscape.sources.complaints import explained
 from relscape.sources.databases import describe
 from relscape.sources.dialects import column_names, detect
@@ -73,7 +74,11 @@ def opened(
             if not given:
                 warn_of_guesses({s.path: s.encoding for s in session.scans if isinstance(s.path, Path)})
             yield session
-        except (RelscapeError, MemoryError):
+        except RelscapeError:
+            raise
+        except MemoryError as error:
+            if session.asks_too_much(error):
+                raise session.explain(error) from error
             raise
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             if lacks_threads(error):
@@ -274,6 +279,12 @@ class Session:
         """Quote a path for SQL so that nothing in it is a pattern, and remember whose it is."""
         self._places[str(place)] = path
         return literal(re.sub(r"([*?\[\]])", r"[\1]", str(place)))
+
+    def asks_too_much(self, error: MemoryError) -> bool:
+        """Tell whether more memory was asked for than any of the files can fill."""
+        given = [self._opening] if self._opening else [scan.path for scan in self.scans]
+        files = [path for path in given if isinstance(path, Path)]
+        return bool(files) and all(asks_too_much(error, path) for path in files)
 
     def explain(self, error: Exception) -> RelscapeError:
         """Turn an error of DuckDB or Arrow into one of ours, with the file and what to do."""
